@@ -28,16 +28,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="sinew",
         description="Simulate a scene file without Blender.",
-        epilog="sinew bake SCENE.blend bakes a .blend with the bpy wheel, sinew report prints reports of its bakes.",
+        epilog="Other commands: sinew bake SCENE.blend (bake a .blend file; needs the package bpy), "
+        "sinew report (print the reports of such bakes).",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument(
         "--out",
         type=Path,
-        help="output file: .npz, .pc2 or a surface format (default: SCENE.frames.npz); named bodies: OUT.NAME.npz",
+        help="output file: .npz, .pc2 or a surface format of meshio (default: SCENE.frames.npz); "
+        "bodies with names are written to OUT.NAME.npz",
     )
     parser.add_argument("--resume", action="store_true", help="continue a stopped run after its last complete frame")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write a report of the steps, as text or .csv")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write a report of all steps, as text or .csv")
     options = parser.parse_args(arguments)
     keep_freed()
     try:
@@ -101,7 +103,9 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
 
 
 def _refused(errors: dict[str, SinewError]) -> int:
-    """Print the errors of bodies by name, once for bodies baked together; return the exit code, 1 if there are any."""
+    """Print the ``errors``, by body name, on stderr; return the exit code, 1 if there are any, else 0. An error shared
+    by bodies that were baked together is printed once, with their names.
+    """
     hindered: dict[SinewError, list[str]] = {}
     for name, error in errors.items():
         hindered.setdefault(error, []).append(name)

@@ -3,14 +3,15 @@
 
 TASK is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more use no store:
 ``compile`` compiles all kernels at the lowest priority, ``stages`` named groups of kernels that no other process is
-compiling. If MODES is not 0, frames are also stored as handles, affine displacements that this number of skinning modes
+compiling. If MODES is not 0, frames are also stored as handles: affine displacements that this number of skinning modes
 blends. A bake stops after frame UNTIL, unless that is empty. BESIDE is the number of other bodies baked with the first.
 If it is not 0, the first line of standard input is JSON, since a command line could be too short: ``[[STORE_FOLDER,
 MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
 
 The process loads the package under the parent's import name, so that both share compiled kernels, reads the job from
 the store and prints events as JSON lines. It stops between steps when its standard input closes or contains a line
-``stop``; other lines are commands of live mode. It ends immediately if its parent ends; files are complete at any time.
+``stop``; other lines are commands of live mode. If its parent ends, it ends within a second. Files are complete at any
+time.
 Exit code 0: finished or stopped; 1: an error, which was printed as an event.
 """
 
@@ -55,15 +56,17 @@ def _load_package(name: str, folder: str) -> None:
 
 
 def _add_runtime() -> None:
-    """Add Blender's folder ``blender.crt`` to the DLL search path: its Windows Python lacks Numba's C++ runtime."""
+    """Add Blender's folder ``blender.crt`` to the DLL search path on Windows, where Blender's Python lacks the C++
+    runtime that Numba needs.
+    """
     folder = os.path.join(os.path.dirname(os.path.dirname(sys.prefix)), "blender.crt")
     if sys.platform == "win32" and os.path.isdir(folder):
         os.add_dll_directory(folder)
 
 
 def _lines_on_windows() -> Iterator[str]:
-    """Yield the lines of standard input without a blocking read. During such a read Windows blocks every query of the
-    pipe; each OpenBLAS (of NumPy, SciPy, CVXOPT) makes such a query while loading, so its import would hang.
+    """Yield the lines of standard input without a blocking read. During a blocking read Windows blocks every query of
+    the pipe. Each OpenBLAS (of NumPy, SciPy, CVXOPT) makes such a query while it is loaded, so its import would hang.
     """
     import ctypes
     import msvcrt
@@ -78,7 +81,9 @@ def _lines_on_windows() -> Iterator[str]:
 
 
 def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) -> Iterator[str]:
-    """Yield lines as they arrive. ``waiting`` returns the number of readable bytes, None at the end; ``read`` reads."""
+    """Yield the lines of a stream as they arrive. ``waiting()`` returns the number of bytes that can be read without
+    blocking, None at the end of the stream; ``read(count)`` reads them.
+    """
     said = b""
     while (count := waiting()) is not None:
         if count == 0:
@@ -89,7 +94,9 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 
 def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
-    """Return a queue of the lines that the parent sends; at their end it holds None, and ``stop`` is set."""
+    """Return a queue that receives the lines which the parent sends on standard input. At a line ``stop``, or at the
+    end of the input, ``stop`` is set and None is put in the queue.
+    """
     said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -209,8 +216,8 @@ def _work(
 
 
 def end_with(parent: int) -> None:
-    """Make the system end this process when the parent process ends for any reason; a Python thread could not act
-    during third-party compiled code.
+    """Make the operating system end this process when the process with the id ``parent`` ends for any reason. A Python
+    thread could not do so while third-party compiled code runs.
     """
     if sys.platform == "win32":
         _end_with_on_windows(parent)
@@ -226,8 +233,8 @@ def end_with(parent: int) -> None:
 
 
 def watch_for(parent: int) -> None:
-    """Start a shell that checks each second if the parent runs and, if not, ends this process. macOS does not report
-    the end of a parent, Linux only that of a direct parent.
+    """Start a shell that checks each second if the process with the id ``parent`` runs and, if not, ends this process.
+    It is needed since macOS does not report the end of a parent, and Linux only that of a direct parent.
     """
     this = os.getpid()
     look = f"while kill -0 {this}; do kill -0 {parent} || kill -9 {this}; sleep 1; done 2>/dev/null"
@@ -236,8 +243,9 @@ def watch_for(parent: int) -> None:
 
 
 def _end_with_on_windows(parent: int) -> None:
-    """Let a Windows thread wait for the parent's end and then call TerminateProcess(this process, 0). The arguments of
-    a wait callback, a pointer and a timeout flag (never set), are here those of TerminateProcess.
+    """Let a Windows thread wait for the end of the process with the id ``parent``, and then call TerminateProcess. That
+    function is registered as the wait callback itself: the callback's arguments, a pointer and a timeout flag (never
+    set), are its arguments, this process and exit code 0.
     """
     import ctypes
 

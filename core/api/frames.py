@@ -39,11 +39,11 @@ class Frame:
     time : float
         Time since the job's first frame, s.
     progress : float
-        Fraction of the job's frames up to and including this frame, above 0; 1 at the last.
+        Fraction of the job's frames up to and including this one: ``k / n`` at the k-th of n frames.
     positions : (s,3) float64, m
         Positions of the body's surface vertices, with pins at their targets.
     vertices : (n,3) float64, m
-        Positions of the vertices of its tetrahedra, the input of the methods of ``solid``.
+        Positions of the tet vertices, to pass to the methods of ``solid``.
     pressure : (s,) float32 or None
         Contact pressure at the surface vertices, Pa: force over area. None without contact.
     iterations : int
@@ -114,7 +114,11 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
 
 
 def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
-    """Yield for each frame the ``Frame`` objects of bodies simulated together: stored frames, then computed frames."""
+    """Yield one list per frame with a ``Frame`` per job: stored frames first, then frames as they are computed.
+
+    ``jobs`` are jobs of one body each, simulated together; ``folder`` holds their stores; ``on_event`` receives the
+    bake's events.
+    """
     stores, goes_on = stores_in(folder, jobs, resume=True)
     number, prepared = jobs[0].first_shown, []
     with closing(bake_frames(jobs, stores, on_event, resume=goes_on, with_vertices=True, is_warm=True)) as steps:

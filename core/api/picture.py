@@ -18,11 +18,13 @@ QUANTITIES = {
     "energy_density": ("elastic energy, J/m³", lambda solid, x: solid.energy_density(x)),
     "displacement": ("displacement, m", lambda solid, x: np.linalg.norm(x - solid.rest, axis=1)[solid.tets].mean(1)),
 }
-"""Label of the colour bar and function for the value in each tet, by the name of the quantity."""
+"""Label of the colour bar, and function (solid, vertices) -> value in each tet (m,), by the name of the quantity."""
 
 
 def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: str, title: str | None) -> None:
-    """Draw ``bodies``, pairs of a solid and its vertices (n,3) m, into a file, coloured by a name of ``QUANTITIES``."""
+    """Draw bodies into the image file ``path``, coloured by the quantity ``colour``, a key of ``QUANTITIES``.
+    ``bodies`` are pairs of a solid and the positions of its tet vertices, (n,3) m.
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -30,7 +32,7 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
     except ImportError as error:
         raise SettingsError("A picture needs Matplotlib.", "Install Matplotlib: pip install matplotlib.") from error
     if colour not in QUANTITIES:
-        raise SettingsError(f"“{colour}” is not a quantity to color by.", f"Choose one of {', '.join(QUANTITIES)}.")
+        raise SettingsError(f"“{colour}” is not a quantity to show.", f"Choose one of {', '.join(QUANTITIES)}.")
     words, values_of = QUANTITIES[colour]
     corners, values = [], []
     for solid, x in bodies:

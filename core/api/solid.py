@@ -85,11 +85,12 @@ class Solid:
 
     @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowest vibration modes at rest, held by the pins: frequencies f (k,), Hz, ascending, and
-        displacements u (k,n,3), ``K u = (2 pi f)² M u``, of unit modal mass. A free body's first six are rigid motions.
+        """Return the ``count`` lowest vibration modes about the rest shape, with the pins held. They are frequencies f
+        (k,), Hz, ascending, and mode shapes u (k,n,3) with ``K u = (2 pi f)² M u`` and ``u . M u = 1``. The first six
+        modes of a free body are rigid motions.
         """
         if count < 1:
-            raise SettingsError(f"{count} modes were requested.", "Request at least one.")
+            raise SettingsError(f"{count} modes were requested.", "Request at least one mode.")
         found = vibrations(self.model, count)
         return found.frequencies, found.modes
 
@@ -119,7 +120,9 @@ class Solid:
 
     @checked(MeshError)
     def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
-        """Return positions or displacements (n,3) of tet vertices interpolated to the surface's vertices, (s,3)."""
+        """Return ``of_vertices`` (n,3), positions or displacements of the tet vertices, interpolated to the s surface
+        vertices, (s,3).
+        """
         self._check_shape(of_vertices)
         return self.embedding.apply(of_vertices, self.tets)
 

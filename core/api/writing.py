@@ -42,7 +42,9 @@ def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
             f"The format of “{path.name}” is not known.", "Name a file that ends in .vtu, .pvd or .pc2."
         )
     if (frame := next(given, None)) is None:
-        raise SettingsError("There is no frame to write.", "simulate yields its frames only once; keep them in a list.")
+        raise SettingsError(
+            "There is no frame to write.", "The frames of simulate can be read only once: keep them in a list."
+        )
     if kind == ".pvd":
         return _write_series(path, chain([frame], given))
     if kind == ".pc2":

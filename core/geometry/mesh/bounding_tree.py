@@ -46,7 +46,7 @@ SPREAD = (
     (4, 0x10C30C30C30C30C3),
     (2, 0x1249249249249249),
 )
-"""Shifts by which :func:`_spread` separates the bits of a number, each with a mask of the bits to keep after it."""
+"""Pairs (shift, mask) of the steps of :func:`_spread`: combine a number with its left shift, then apply the mask."""
 
 
 def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,12 +64,16 @@ def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
 
 
 def refit(tree: BoundingTree, low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """Return the tree refitted to moved elements: always correct, and fast while neighbouring elements stay close."""
+    """Return the tree with its boxes recomputed for moved elements, whose boxes reach from ``low`` to ``high`` (m,3).
+    Queries stay exact; they slow down if elements that are neighbours in the tree move apart.
+    """
     return tree._replace(**dict(zip(("low", "high"), _fit(*tree[:4], low, high))))
 
 
 def _morton_codes(points: np.ndarray) -> np.ndarray:
-    """Return each point's index along a Morton (Z-order) curve in their bounding box, (m,) uint64, 20 bits per axis."""
+    """Return the index (m,) uint64 of each point along a Morton (Z-order) curve through the points' bounding cube, with
+    20 bits per axis.
+    """
     corner = points.min(axis=0)
     side = float((points.max(axis=0) - corner).max())
     scale = (2.0**20 - 1.0) / side if side > 0.0 else 0.0
@@ -79,7 +83,7 @@ def _morton_codes(points: np.ndarray) -> np.ndarray:
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
-    """Return numbers whose lowest 21 bits are spread out, with two zeros after each bit."""
+    """Return integers (m,) uint64 with two zeros inserted after each of the lowest 21 bits of ``bits`` (m,) uint64."""
     for shift, mask in SPREAD:
         bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
     return bits
@@ -87,7 +91,9 @@ def _spread(bits: np.ndarray) -> np.ndarray:
 
 @kernel
 def _split(order):
-    """Return ``start``, ``end`` and ``child`` of all nodes, by halving the sorted range down to the leaves."""
+    """Return ``start``, ``end`` and ``child`` of the tree nodes (see :class:`BoundingTree`), (nodes,) each. Ranges of
+    the elements ``order`` (m,) are halved until each leaf has at most ``LEAF_SIZE``.
+    """
     m = len(order)
     capacity = 2 * m + 1
     start = np.zeros(capacity, dtype=np.int32)
@@ -109,7 +115,9 @@ def _split(order):
 
 @kernel
 def _fit(order, start, end, child, low, high):
-    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, computed from the leaves up."""
+    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, computed from the leaves up.
+    ``low`` and ``high`` (m,3) are those of the elements' boxes.
+    """
     count = len(start)
     box_low = np.full((count, 3), np.inf)
     box_high = np.full((count, 3), -np.inf)
@@ -139,10 +147,11 @@ def box_distance_squared(tree, node, p):
 
 @inner_kernel
 def next_leaf(stack, depth, p, bound2, tree):
-    """Return the next leaf whose box is within the squared distance ``bound2`` of a point p, and the new stack depth.
+    """Continue a tree search: return the next leaf node whose box is within the squared distance ``bound2`` of a point
+    p, and the new stack depth.
 
-    To begin a search, pass a stack of zeros (the root) and depth 1; a leaf of -1 ends it. Of two children the nearer
-    is visited first. ``bound2`` may shrink from call to call.
+    A search begins with a stack of zeros (node 0 is the root) and depth 1; it has ended when the returned leaf is -1.
+    The nearer of two children is visited first. ``bound2`` may shrink from call to call.
     """
     while depth > 0:
         depth -= 1
@@ -171,9 +180,8 @@ def box_of(corners):
 
 @inner_kernel
 def next_overlap(stack, depth, low, high, tree):
-    """Return the next leaf whose box overlaps the box from ``low`` to ``high`` (3,), and the new stack depth.
-
-    The search begins and ends as in :func:`next_leaf`.
+    """Continue a tree search: return the next leaf node whose box overlaps the box from ``low`` to ``high`` (3,), and
+    the new stack depth. A search begins and ends as in :func:`next_leaf`.
     """
     while depth > 0:
         depth -= 1

@@ -18,14 +18,14 @@ from ...foundation.kernels.simd_math import cross, dot, minus, moved
 from .bounding_tree import STACK_SIZE, next_leaf
 
 EDGE_SLACK = 1e-9
-"""Tolerance of the barycentric weights of a hit, so that no segment slips through between two triangles."""
+"""Tolerance of the barycentric weights of a hit, so that no segment passes between two adjacent triangles."""
 GUESS_SLACK = 1.0 + 1e-9
-"""Factor on the squared distance of a guessed triangle, so that round-off of boxes excludes no equally near one."""
+"""Factor on the squared distance of a guessed triangle, so that round-off excludes no triangle at the same distance."""
 
 
 @inner_kernel
 def _closest_on_segment(a, b, p):
-    """Return the parameter in [0, 1] of the point of segment ab closest to p, and its squared distance from p."""
+    """Return the parameter s in [0, 1] of the point ``a + s (b - a)`` closest to p, and its squared distance from p."""
     ab, ap = minus(b, a), minus(p, a)
     length2 = dot(ab, ab)
     s = min(max(dot(ab, ap) / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
@@ -35,9 +35,11 @@ def _closest_on_segment(a, b, p):
 
 @inner_kernel
 def closest_on_triangle(a, b, c, p, w):
-    """Write the barycentric weights (3,) of the point of triangle abc closest to p; return the squared distance.
+    """Write the barycentric weights of the point of triangle abc closest to p to w (3,); return its squared distance
+    from p.
 
-    On a side or corner, the other weights are exactly 0. A triangle without area counts as its longest side.
+    If the closest point lies on a side or corner, the weights of the other corners are exactly 0. A triangle without
+    area counts as its longest side.
     """
     ab, ac, ap = minus(b, a), minus(c, a), minus(p, a)
     d11, d12, d22, e1, e2 = dot(ab, ab), dot(ab, ac), dot(ac, ac), dot(ab, ap), dot(ac, ap)
@@ -86,7 +88,9 @@ def nearest_triangle(p, bound2, corners, tree, w):
 
 @inner_kernel
 def nearest_from(guess, p, corners, tree, w):
-    """Return the same as :func:`nearest_triangle` without a bound, faster if the triangle ``guess`` is near p."""
+    """Return the index of the triangle of ``corners`` (t,3,3) closest to p, and its squared distance; write the
+    barycentric weights of the closest point to w (3,). The search is fast if the triangle ``guess`` is near p.
+    """
     t = corners[guess]
     bound2 = GUESS_SLACK * closest_on_triangle(t[0], t[1], t[2], p, w)
     found, d2 = nearest_triangle(p, bound2, corners, tree, w)
@@ -95,7 +99,9 @@ def nearest_from(guess, p, corners, tree, w):
 
 @parallel_kernel
 def distances(first, last, points, corners, tree, out):
-    """Write to ``out`` (p,) the unsigned distances of ``points`` (p,3) from triangles with ``corners`` (t,3,3)."""
+    """Write the unsigned distances of ``points`` (p,3) from a surface to ``out`` (p,). ``corners`` (t,3,3) are the
+    surface's triangles, ``tree`` is their bounding tree.
+    """
     w, triangle = np.empty(3), 0
     for p in range(first, last):
         triangle, d2 = nearest_from(triangle, points[p], corners, tree, w)
@@ -104,7 +110,9 @@ def distances(first, last, points, corners, tree, out):
 
 @inner_kernel
 def _segment_misses_box(tree, node, p, q, until):
-    """Return True if segment pq, from p to the parameter ``until`` in [0, 1], does not intersect a node's box."""
+    """Return True if the segment from p to ``p + until (q - p)``, with ``until`` in [0, 1], does not intersect a node's
+    box.
+    """
     enter, leave = 0.0, until
     for i in range(3):
         along = q[i] - p[i]
@@ -121,7 +129,9 @@ def _segment_misses_box(tree, node, p, q, until):
 
 @inner_kernel
 def _hit_parameter(t, p, q):
-    """Return the parameter in [0, 1] at which segment pq crosses triangle t; inf if it does not, or is parallel."""
+    """Return the parameter s in [0, 1] at which ``p + s (q - p)`` lies in triangle t (3,3); inf if segment pq does not
+    cross t or is parallel to it.
+    """
     d, x, y, r = minus(q, p), minus(t[1], t[0]), minus(t[2], t[0]), minus(p, t[0])
     n = cross(x, y)
     # Cramer's rule for  p + s d = t0 + u x + v y  (s, u, v share the determinant -d.n).
@@ -140,7 +150,9 @@ def _hit_parameter(t, p, q):
 
 @inner_kernel
 def first_hit(p, q, corners, tree):
-    """Return the index of the triangle that segment pq crosses first from p; -1 if it crosses none."""
+    """Return the index of the first triangle of ``corners`` (t,3,3) that segment pq crosses on its path from p to q; -1
+    if it crosses none.
+    """
     best, first = -1, 1.0
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     stack[0] = 0

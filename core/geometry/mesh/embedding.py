@@ -29,10 +29,11 @@ class Embedding:
     Attributes
     ----------
     tet_indices : (n,) int32
+        Index of the tet that each point follows: one that contains it, else the nearest.
     barycentric : (n, 4) float64
-        Rows sum to 1.
+        Barycentric coordinates of each point in its tet. Rows sum to 1.
     outside : (n,) bool
-        The point lies in no tet and is extrapolated.
+        True if the point lies in no tet and is extrapolated.
     """
 
     tet_indices: np.ndarray
@@ -41,15 +42,19 @@ class Embedding:
 
     @property
     def far_outside(self) -> np.ndarray:
-        """Mask (n,) bool of the badly embedded points, which lie well outside all tets."""
+        """Mask (n,) bool of the points with a barycentric coordinate below ``FAR_OUTSIDE``, which lie well outside all
+        tets.
+        """
         return self.barycentric.min(axis=1) < FAR_OUTSIDE
 
     def take(self, points: np.ndarray) -> Embedding:
-        """Return the embedding of the points of these indices or of this mask."""
+        """Return the embedding of a subset of the points, selected by indices or by a mask (n,)."""
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
 
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) of the embedded points if the tets' vertices are at ``tet_positions`` (v,3)."""
+        """Return the positions (n,3) of the embedded points when the vertices of ``tets`` (m,4) are at
+        ``tet_positions`` (v,3).
+        """
         corners = tets[self.tet_indices]
         points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
         for c in range(1, 4):
@@ -58,10 +63,11 @@ class Embedding:
 
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
-        """Return the embedding of n points that are weighted sums of v vertices, with the weights ``rows`` (n,v).
+        """Return the embedding of n points given by interpolation weights: row i of ``rows`` (n,v) holds the weights of
+        the v vertices for point i.
 
-        All vertices of a row must belong to one of ``tets`` (m,4); the first such tet is taken. Raises ValueError if
-        there is none.
+        The vertices with a weight in one row must all belong to one of ``tets`` (m,4); of several such tets the first
+        is taken. Raises ValueError if there is none.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(
@@ -74,7 +80,7 @@ class Embedding:
         first = np.full(rows.shape[0], m, dtype=np.int32)
         np.minimum.at(first, shared.row[whole], shared.col[whole].astype(np.int32))
         if (first == m).any():
-            raise ValueError("the vertices of a row belong to no common tet")
+            raise ValueError("no tet has all vertices of a row")
         point = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         corner = (tets[first[point]] == rows.indices[:, None]).argmax(axis=1)
         weights = np.zeros((rows.shape[0], 4))
@@ -82,7 +88,9 @@ class Embedding:
         return cls(first, weights, np.zeros(len(first), dtype=bool))
 
     def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
-        """Return the interpolation from vertices to points as a sparse matrix, (n, n_vertices)."""
+        """Return the sparse matrix (n, n_vertices) that interpolates values at the vertices of ``tets`` (m,4) to the
+        embedded points.
+        """
         n = len(self.tet_indices)
         rows = np.arange(0, 4 * n + 1, 4)
         columns = tets[self.tet_indices].ravel()
@@ -105,7 +113,9 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
         raise MeshError("There are no tetrahedra to embed in.", "Fill the surface with tetrahedra first.")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
-        raise MeshError(f"Point {bad[0]} is not finite.", "Delete it, or undo the edit that made it.")
+        raise MeshError(
+            f"Point {bad[0]} has a position that is not a number.", "Delete it, or undo the edit that made it."
+        )
     rest = mesh.rest_positions
     centre = 0.5 * (rest.min(axis=0) + rest.max(axis=0))
     size = mesh.size
@@ -141,7 +151,9 @@ def _barycentric(t, p, b):
 
 @inner_kernel
 def _containing_tet(p, corners, tree, slack, b):
-    """Return the lowest index of the tets that contain p, or -1; write p's barycentric coordinates in it to b (4,)."""
+    """Return the lowest index of the tets ``corners`` (m,4,3) that contain p, -1 if there is none. Write p's
+    barycentric coordinates in that tet to b (4,). A point outside by at most the length ``slack`` counts as inside.
+    """
     best = -1
     trial = np.empty(4)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -163,7 +175,9 @@ def _containing_tet(p, corners, tree, slack, b):
 
 @inner_kernel
 def _nearest_tet(p, corners, tree):
-    """Return the index of the tet nearest to a point p outside all tets; flat tets do not count."""
+    """Return the index of the tet nearest to a point p outside all tets. Flat tets among ``corners`` (m,4,3) are
+    ignored.
+    """
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -183,7 +197,9 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """Write the containing tet of each point, and its barycentric coordinates there; mark points in no tet."""
+    """Write the index of the tet that contains each point to ``tets`` (n,), -1 if there is none, and the point's
+    barycentric coordinates in it to ``barycentric`` (n,4). Set ``outside`` (n,) to True for points in no tet.
+    """
     for i in range(first, last):
         tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
         outside[i] = tets[i] < 0
@@ -191,7 +207,9 @@ def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside
 
 @parallel_kernel
 def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
-    """Write the nearest tet and the barycentric coordinates in it for each point of the indices ``outside``."""
+    """Write the nearest tet of the points with the indices ``outside`` to ``tets`` (n,), and the points' barycentric
+    coordinates in it to ``barycentric`` (n,4). Entries of other points are kept.
+    """
     for k in range(first, last):
         i = outside[k]
         tets[i] = _nearest_tet(points[i], corners, tree)

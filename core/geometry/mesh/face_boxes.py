@@ -9,7 +9,9 @@ from ...foundation.kernels.jit import kernel
 
 @kernel
 def swept_boxes(faces, y, ahead, reach, low, high):
-    """Write ``low``, ``high`` (f,3): boxes of faces moving from vertices y (s,3) to ahead, enlarged by ``reach``."""
+    """Write the lowest and highest coordinates of a box around each moving face to ``low`` and ``high`` (f,3). The
+    vertices of ``faces`` (f,3) move from ``y`` to ``ahead`` (s,3); the boxes are enlarged by the length ``reach``.
+    """
     for f in range(len(faces)):
         for j in range(3):
             low[f, j], high[f, j] = np.inf, -np.inf
@@ -20,7 +22,9 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 
 @kernel
 def mark_faces(chosen, low, high, first, last, near):
-    """Set ``near`` (f,) to True for faces ``chosen`` whose boxes overlap the box from ``first`` to ``last`` (3,)."""
+    """Set ``near`` (f,) to True for the faces whose box, from ``low`` to ``high`` (f,3), overlaps the box from
+    ``first`` to ``last`` (3,). Only the face indices ``chosen`` are tested; all other entries of ``near`` are kept.
+    """
     for f in chosen:
         overlaps = True
         for j in range(3):

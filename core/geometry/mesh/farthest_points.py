@@ -11,8 +11,8 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """The chosen points: their indices ``points`` (c,), ascending, and for each of all p points the position in
-    ``points`` of the nearest chosen one, ``nearest`` (p,).
+    """Result of :func:`farthest_points`: ``points`` (c,), ascending indices of the chosen points; ``nearest`` (p,), per
+    input point the position in ``points`` of the chosen point nearest to it.
     """
 
     points: np.ndarray
@@ -20,8 +20,8 @@ class Chosen(NamedTuple):
 
 
 def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None] = lambda: None) -> Chosen:
-    """Choose ``count`` of the points ``positions`` (p,3), or all if there are not more. ``go_on`` is called before each
-    choice and may raise an exception to abort.
+    """Choose ``count`` mutually distant points of ``positions`` (p,3), or all points if p <= ``count``. ``go_on`` is
+    called before each choice and may raise an exception to abort.
 
     The first choices are corners and tips: the extreme points in the 26 directions of a cube's corners, edges and
     faces. Each further choice is the point farthest from all chosen points [Gonzalez 1985, Clustering to Minimize the
@@ -46,7 +46,9 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
 
 
 def _outermost(positions: np.ndarray) -> list[int]:
-    """Return the indices of the extreme points in the directions of a cube's corners, edges and faces, each once."""
+    """Return the indices, without duplicates, of the extreme points in the 26 directions of a cube's corners, edges and
+    faces.
+    """
     directions = np.array([direction for direction in np.ndindex(3, 3, 3) if direction != (1, 1, 1)]) - 1.0
     directions = directions[np.argsort(-np.abs(directions).sum(axis=1), kind="stable")]
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}

@@ -26,7 +26,9 @@ class NearestPoints(NamedTuple):
 
 
 class NearestPointSearch:
-    """Search structure over ``triangles`` (t,3), t >= 1, of vertices at ``positions`` (k,3) m."""
+    """Search structure for the closest points on the surface of ``triangles`` (t,3), t >= 1, with vertices at
+    ``positions`` (k,3) m.
+    """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
         self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)

@@ -10,7 +10,8 @@ from ...foundation.errors import MeshError
 
 
 def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the triangles (t,3) of f faces, in their order and orientation; none for fewer than three corners.
+    """Split f faces into triangles; return their vertex indices, (t,3), in the order and orientation of the faces. A
+    face with fewer than three corners gives no triangle.
 
     A face becomes a fan around its first corner, or is split by ear clipping [Meisters 1975, Polygons have ears] if a
     triangle of the fan would be flipped and lie outside. Raises MeshError if a face refers to a missing vertex.
@@ -37,8 +38,8 @@ def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) 
 
 
 def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
-    """Return the triangles of a face with corners X (n,3), as indices into X, by ear clipping in the coordinate plane
-    most nearly perpendicular to its ``normal``.
+    """Split a face with corners X (n,3) by ear clipping; return the triangles as triples of indices into X. The face is
+    first projected along the coordinate axis most nearly parallel to its ``normal`` (3,).
     """
     axis = int(np.abs(normal).argmax())
     # An even permutation of the axes preserves orientation.
@@ -52,7 +53,9 @@ def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
 
 
 def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
-    """Return True if corner ``left[k]`` is convex and no other corner lies in its triangle with both neighbours."""
+    """Return True if corner ``left[k]`` of a polygon is an ear: it is convex, and no other corner lies in the triangle
+    that it forms with its neighbours. ``left`` are the remaining corners, as indices into the positions P (n,2).
+    """
     tip = [left[k - 1], left[k], left[(k + 1) % len(left)]]
     others = P[[i for i in left if i not in tip]]
     turns = [_turn(P[tip[i]], P[tip[(i + 1) % 3]], others) for i in range(3)]

@@ -29,11 +29,11 @@ class Quality:
     worst_radius_ratio : float
         Smallest value of :func:`radius_ratios`: 1 for a regular tet, 0 for a flat one.
     volume : float, m³
-        Volume of all tets as a whole.
+        Sum of the tets' volumes, including the parts of tets outside the body.
     body_volume : float, m³
         Volume of the body within the tets (``TetMesh.body_volumes``).
     min_volume : float, m³
-        Volume of the smallest tet as a whole.
+        Volume of the smallest tet, including its part outside the body.
     inverted : int
         Number of tets whose volume is not positive.
     """
@@ -69,8 +69,8 @@ def mesh_quality(mesh: TetMesh) -> Quality:
 
 
 def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return each tet's edges from corner 0, (m,3,3), and the inward normals of its faces, (m,4,3), twice the area long
-    and ordered by the opposite corner, of a mesh scaled to size 1.
+    """Return the edges of each tet from corner 0, (m,3,3), and the inward normals of its faces, (m,4,3), for a mesh
+    scaled to size 1. Row k belongs to the face opposite to corner k; the length of a normal is twice the face's area.
     """
     p = mesh.rest_positions[mesh.tets]
     e = (p[:, 1:] - p[:, :1]) / mesh.size
@@ -79,7 +79,7 @@ def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dihedral_angles(mesh: TetMesh) -> np.ndarray:
-    """Return the six dihedral angles of each tet, (m,6) degrees; 0 if one of both faces has no area."""
+    """Return the six dihedral angles of each tet, (m,6) degrees. The angle at the edge of a face without area is 0."""
     _, n = _area_normals(mesh)
     length = np.linalg.norm(n, axis=2)
     cosines = []

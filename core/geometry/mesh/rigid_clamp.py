@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 CELLS, KAPPA = (1.0, 2.0, 4.0), (1.5, 2.0, 3.0)
-"""Square roots of the held area, in cell sides, and the value of kappa at each."""
+"""Table of kappa by the square root of the held area, in cell sides (``CELLS``)."""
 
 
 def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:
-    """Return kappa, interpolated, for square roots ``cells`` of held areas, in cell sides."""
+    """Return kappa (k,), the cell side over the layer's thickness, interpolated in the table ``CELLS``, ``KAPPA``.
+    ``cells`` (k,) are the square roots of the held areas, in cell sides.
+    """
     return np.interp(cells, CELLS, KAPPA)

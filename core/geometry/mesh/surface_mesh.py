@@ -44,7 +44,9 @@ class SurfaceMesh:
         object.__setattr__(self, "triangles", triangles.astype(np.int32))
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
-        """Return the field ``name`` as a contiguous array (k,3); raise MeshError for a wrong shape or NumPy kind."""
+        """Return the field ``name`` (``positions`` or ``triangles``) as a contiguous array (k,3). Raise MeshError if
+        its shape is wrong or its NumPy dtype kind is not in ``kinds``; the remedy then asks for three ``word`` per row.
+        """
         array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:
             return np.empty((0, 3), dtype=np.int32)
@@ -58,14 +60,18 @@ class SurfaceMesh:
     @classmethod
     @checked(MeshError)
     def of_faces(cls, positions: np.ndarray, faces: Sequence[Sequence[int]] | np.ndarray) -> SurfaceMesh:
-        """Return the surface of vertices (n,3) m and polygons of any number of corners, split into triangles."""
+        """Return the surface with vertices at ``positions`` (n,3) m and ``faces``, the vertex indices of each polygon.
+        Polygons with any number of corners are split into triangles.
+        """
         rows = [array_of(face, MeshError, f"Surface: face {k}", np.int64) for k, face in enumerate(faces)]
         counts, corners = np.array([face.size for face in rows], dtype=np.int64), np.concatenate([*rows, _NO_CORNERS])
         vertices = cls(positions, []).positions
         return cls(vertices, triangulate(vertices, counts, corners))
 
     def validate(self) -> None:
-        """Raise MeshError for a surface without faces or area, NaN, a missing vertex, or one far from all others."""
+        """Raise MeshError if the surface has no faces or no area, if a position is not finite, if a triangle refers to
+        a missing vertex, or if a vertex is extremely far from the others.
+        """
         if len(self.positions) == 0 or len(self.triangles) == 0:
             raise MeshError(
                 f"The mesh has {len(self.positions)} vertices and {len(self.triangles)} triangles.",
@@ -81,12 +87,14 @@ class SurfaceMesh:
             raise MeshError("A triangle names a vertex that does not exist.", "Number vertices from 0.")
         if self.size <= 0.0 or self.area <= 0.0:
             raise MeshError(
-                "The mesh has no area.", "Give it a size: its scale must not be zero, its faces not collapsed."
+                "The mesh has no area.", "Set a scale that is not zero, and check that the faces are not collapsed."
             )
         self._refuse_strays()
 
     def _refuse_strays(self) -> None:
-        """Raise MeshError for a vertex so far away that round-off relative to it would distort all other vertices."""
+        """Raise MeshError if a vertex in a face is farther from the median position than ``STRAY`` times the median
+        distance. Round-off at such coordinates would distort all other vertices.
+        """
         used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)
@@ -99,7 +107,7 @@ class SurfaceMesh:
 
     @cached_property
     def found(self) -> dict[str, Any]:
-        """Cache of values that other modules computed for this surface, by name."""
+        """Cache of values that other modules computed from this surface. Keys are names of the values."""
         return {}
 
     @cached_property
@@ -121,7 +129,7 @@ class SurfaceMesh:
 
     @property
     def vertex_areas(self) -> np.ndarray:
-        """Area that belongs to each vertex, a third of its triangles' area, (n,) m²; 0 for a vertex in no triangle."""
+        """Area per vertex, (n,) m²: a third of the area of its triangles; 0 for a vertex in no triangle."""
         thirds = np.repeat(self._triangle_areas() / 3.0, 3)
         return np.bincount(self.triangles.ravel(), thirds, minlength=len(self.positions))
 

@@ -19,7 +19,7 @@ from .surface_mesh import SurfaceMesh
 from .tie_breaking import subdivision_counts
 
 DEGENERATE = 1e-12
-"""Twice the area of a triangle over its longest side squared, up to which it is ignored: its normal is round-off."""
+"""Ratio of twice a triangle's area to its squared longest side, up to which it is ignored: its normal is round-off."""
 
 
 class SurfaceSamples(NamedTuple):
@@ -72,9 +72,11 @@ def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
 
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:
-    """Return samples of ``triangles`` (t,3) in rows at most ``spacing`` apart, corners and sides included.
+    """Return sample points of ``triangles`` (t,3) with vertices at ``positions`` (n,3). Rows of samples, and samples in
+    a row, are at most ``spacing`` apart; corners and sides are sampled too.
 
-    Their number depends on a triangle's area and perimeter, so slivers need few. Triangles without area have none.
+    The number of samples depends on a triangle's area and perimeter, so slivers need few. Triangles without area have
+    none.
     """
     proper = proper_triangles(positions, triangles)
     corners = positions[triangles[proper]]
@@ -88,8 +90,9 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 
 @kernel
 def _sample(first, rows, columns, areas):
-    """Return the fields of SurfaceSamples. Each triangle has ``rows`` + 1 rows of samples; the first is its longest
-    side, from corner ``first``, in ``columns`` steps, and the last its apex.
+    """Return the fields of :class:`SurfaceSamples` for f triangles with ``areas`` (f,). Triangle i has ``rows[i] + 1``
+    rows of samples: the first is its longest side, which starts at corner ``first[i]`` and has ``columns[i]`` steps;
+    the last is the opposite corner.
     """
     count = 0
     for f in range(len(first)):

@@ -18,7 +18,7 @@ class TetFaces:
     triangles : (f,3) int32
         Vertex indices, oriented so that the normal points out of the tet ``inner``.
     inner, outer : (f,) int32
-        Indices of the tets on both sides, the lower one as ``inner``; ``outer`` is m on the boundary.
+        Indices of the two tets at each face, ``inner`` the lower one. At a boundary face ``outer`` is m.
     """
 
     triangles: np.ndarray
@@ -26,8 +26,8 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the boundary of the tets in a mask ``kept`` (m,): triangles (t,3), oriented outwards, and the index of
-        the kept tet behind each, (t,).
+        """Return the boundary of the tets in the mask ``kept`` (m,): its triangles (t,3), oriented outwards, and per
+        triangle the index of the kept tet, (t,).
         """
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]

@@ -10,8 +10,9 @@ import numpy as np
 from ...foundation.errors import MeshError
 
 LEAST_STIFFNESS = 0.01
-"""Least fraction of a full tet's stiffness, for tets that are filled less; mass has no such bound. With 0.1 a bar 1.4
-cells thick sags 0.75 times as far as it should, with 0.03 or less 0.97; with 0.001 scrambled bodies keep inverted tets.
+"""Least stiffness of a partly filled tet, as a fraction of a full tet's; mass has no such bound. With 0.1 a bar 1.4
+cells thick sags 0.75 times as far as it should, with 0.03 or less 0.97 times. With 0.001, tets of bodies with scrambled
+vertices stay inverted.
 """
 
 
@@ -68,17 +69,21 @@ class TetMesh:
 
     @property
     def corner_volumes(self) -> np.ndarray:
-        """``body_volumes`` shared among each tet's corners, (m,4), m³, so that the centre of mass is preserved."""
+        """``body_volumes`` distributed to the corners of each tet, (m,4), m³, so that the body's centre of mass is
+        preserved.
+        """
         return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
 
     @property
     def elastic_volumes(self) -> np.ndarray:
-        """Weights of the elastic energy, (m,), m³: ``body_volumes``, at least ``LEAST_STIFFNESS`` of ``volumes``."""
+        """Volume per tet that multiplies its elastic energy density, (m,), m³: ``body_volumes``, but at least
+        ``LEAST_STIFFNESS`` times ``volumes``.
+        """
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
     def validate(self) -> None:
-        """Raise MeshError for a mesh without tets, a tet with a missing vertex or without positive volume, or a vertex
-        in no tet, which would have no mass.
+        """Raise MeshError if there are no tets, if a tet refers to a missing vertex or has no positive volume, or if a
+        vertex belongs to no tet and so would have no mass.
         """
         n = len(self.rest_positions)
         if len(self.tets) == 0:
@@ -97,7 +102,9 @@ class TetMesh:
 
 
 def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of tets (m,4), vertex indices, over vertices (n,3) m; raise MeshError if it is not valid."""
+    """Return the mesh of ``tets`` (m,4), as vertex indices, with ``vertices`` (n,3) at rest, m; raise MeshError if it
+    is not valid.
+    """
     x, t = np.asarray(vertices), np.asarray(tets)
     if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
         raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers per row, in metres.")
@@ -112,8 +119,8 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of tets (m,4) over vertices (n,3) m with inverted tets reoriented. Flat tets and then unused
-    vertices are removed.
+    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m. Inverted tets are reoriented; flat tets, and
+    vertices that belong to no other tet, are removed.
     """
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]

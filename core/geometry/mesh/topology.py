@@ -11,8 +11,8 @@ FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
 
 
 def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices (4 * tet + face) of the 4 m faces sorted by their vertices, and a mask (4 m,) in that order,
-    True if the next face has the same vertices.
+    """Return the order (4 m,) that sorts the faces of ``tets`` (m,4) by their vertices, as indices ``4 * tet + face``.
+    Also return a mask (4 m,) bool in this order: True if the next face has the same vertices.
     """
     faces = np.sort(tets[:, FACES].reshape(-1, 3), axis=1)
     order = np.lexsort((faces[:, 2], faces[:, 1], faces[:, 0]))
@@ -23,13 +23,14 @@ def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
-    """Return the label of each tet's face-connected component, (m,) int32, from 0 in the order of their first tets.
+    """Return the label of the face-connected component of each tet, (m,) int32. Components are numbered from 0 in the
+    order of their first tets.
 
     Tets that share only an edge or a vertex are not connected. Raises IndexError if a vertex index is not below
     ``n_vertices``.
     """
     if len(tets) and int(tets.max()) >= n_vertices:
-        raise IndexError(f"tet vertex {int(tets.max())} of {n_vertices}")
+        raise IndexError(f"a tet refers to vertex {int(tets.max())}, but there are only {n_vertices} vertices")
     m = len(tets)
     order, same = _sorted_faces(tets)
     pairs = np.flatnonzero(same)
@@ -38,7 +39,9 @@ def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
 
 
 def vertex_components(corners: np.ndarray) -> np.ndarray:
-    """Return the label (k,) of the vertex-connected component of each face or tet, with vertices ``corners`` (k,c)."""
+    """Return the component label (k,) of each face or tet, with vertex indices ``corners`` (k,c). Elements that share a
+    vertex are in the same component.
+    """
     k, c = corners.shape
     n = k + int(corners.max(initial=-1)) + 1
     ends = np.repeat(np.arange(k), c), k + corners.ravel()
@@ -60,7 +63,9 @@ def edges_of(triangles: np.ndarray) -> np.ndarray:
 
 
 def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
-    """Return a mask ``chosen`` (m,) of tets, grown ``rings`` times by all tets that share a vertex with it."""
+    """Return the mask ``chosen`` (m,) of ``tets`` (m,4) extended ``rings`` times by all tets that share a vertex with a
+    tet in the mask.
+    """
     for _ in range(rings):
         touched = np.zeros(int(tets.max(initial=-1)) + 1, dtype=bool)
         touched[tets[chosen]] = True

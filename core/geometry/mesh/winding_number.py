@@ -63,10 +63,11 @@ class WindingNumber:
 
 @kernel
 def _cluster_moments(corners, normals, areas, tree):
-    """Return five arrays with data of each tree node.
+    """Return five arrays with data of each tree node, for the Taylor series of far clusters.
 
-    These are the next node after its subtree, or -1; the area centroid; the squared distance beyond which the Taylor
-    series is used; the sum of area normals; and ``tr(M) I - 3 M`` for their first moment M about the centroid.
+    They are the next node outside the node's subtree, or -1; the area centroid of the node's triangles; the squared
+    distance beyond which the series is used; the sum of the triangles' area normals; and ``tr(M) I - 3 M`` for the
+    first moment M of the area normals about the centroid.
     """
     count = len(tree.start)
     beyond = np.full(count, -1, dtype=np.int32)
@@ -113,7 +114,9 @@ def _solid_angle(t, q):
 
 @inner_kernel
 def winding_at(q, field):
-    """Return the winding number about point q, from moments of far nodes and triangles of near leaves."""
+    """Return the winding number about point q (3,). ``field`` is an attribute of :class:`WindingNumber`. Far tree nodes
+    are evaluated by their Taylor series, near leaves triangle by triangle.
+    """
     corners, tree, beyond, centre, far2, normal, moment = field
     total, node = 0.0, 0
     while node >= 0:

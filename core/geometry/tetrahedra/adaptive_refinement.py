@@ -20,24 +20,24 @@ from .sizing_field import SizingField, refuse_too_many
 CELL_VOLUME = 1.0 / 12.0
 """Volume of a tet of the lattice."""
 NEARLY = 0.34
-"""Bound on the distance of any point in a tet from the nearest point of ``_SPREAD``, relative to the distance of the
-farthest corner from the middle. For the shapes that bisection makes it is at most 0.333.
+"""Upper bound on the distance of any point in a tet from the nearest of the points ``_SPREAD``, as a fraction of the
+distance between the tet's centroid and farthest corner. For the shapes that bisection makes it is at most 0.333.
 """
 _STEPS = [(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)]
 _SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
 """Barycentric weights (14,4) of ten points spread in a tet and of its four corners."""
 SLACK = 1.4
-"""Tets are halved while they exceed the wanted volume by this factor. They end at 0.7 to 1.4 times that volume."""
+"""Tets are halved while their volume exceeds this factor times the wanted volume. They end at 0.7 to 1.4 times it."""
 
 
 def refine(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, surface: SurfaceMesh, wanted: SizingField, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bisect the tets (m,4) of a lattice with ``points`` (n,3) down to the ``wanted`` sizes. Return new points, tets
-    and mask of border tets.
+    """Bisect the tets (m,4) of a lattice with vertices ``points`` (n,3) until they have the ``wanted`` sizes, and
+    remove new tets outside the ``surface``. Return the new points, the tets, and the mask of border tets.
 
-    ``border`` (m,) masks the tets that the surface cuts, or that were added to connect them. Raises MeshError if there
-    would be more than ``most`` tets.
+    ``border`` (m,) bool masks the border tets: those that the surface cuts, and those added to connect tets by faces.
+    Raises MeshError if there would be more than ``most`` tets.
     """
     least = SLACK * CELL_VOLUME * wanted.least**3
 
@@ -64,9 +64,9 @@ def refine(
 
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
-    """Return a mask (m,) of the tets with ``corners`` (m,4,3) that contain part of the body, or almost do.
-
-    The test is conservative: a tet without the mask contains no point of the surface.
+    """Return a mask (m,) bool of the tets that may contain part of the body; ``corners`` (m,4,3) are the tets,
+    ``depth`` measures depths below the body's surface. The test is conservative: a tet outside the mask contains no
+    point of the surface.
     """
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
@@ -81,9 +81,8 @@ def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
 
 
 def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return the mask ``kept`` (m,) with tets added until, around every vertex, the kept tets are connected by faces.
-
-    The added tets are the shortest paths between the face-connected parts around a vertex.
+    """Return the mask ``kept`` (m,) of ``tets`` (m,4), extended until, around every vertex, the tets in the mask are
+    connected by faces. The added tets are the shortest paths between the face-connected parts around a vertex.
     """
     kept = kept.copy()
     while True:
@@ -101,15 +100,19 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    """Return the tets around each vertex, and its index. Rows are sorted by vertex and change at ``borders``."""
+    """Group tets by vertex: return, per vertex, the indices of the tets around it and the vertex's index. Row i of
+    ``stars`` (k,), tet indices, and ``vertices`` (k,) is one pair; rows are sorted by vertex, which changes at the rows
+    ``borders``.
+    """
     parts = np.split(stars, borders) if len(stars) else []
     firsts = np.concatenate([[0], borders]).astype(np.int64)
     return [(part, int(vertices[first])) for part, first in zip(parts, firsts)]
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the fewest tets of a vertex's ``star`` (the tets around it) that must be added so that its first
-    face-connected part of kept tets is joined to another part; none if there is one part only.
+    """Return the fewest tets that connect two face-connected parts of kept tets around a ``vertex``: the first part and
+    any other. They are chosen from ``star``, the tets around the vertex; ``kept`` (m,) is a mask. Return none if there
+    is one part only.
     """
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
@@ -146,7 +149,9 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return a vertex index for each face-connected part of the tets around a vertex: twice if these form two parts."""
+    """Return a vertex index for each face-connected part of the ``tets`` (m,4) around each vertex. A vertex occurs
+    twice in the result if the tets around it form two parts that share no face.
+    """
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)
     ranked = np.lexsort((order[:, 2], order[:, 1], order[:, 0]))

@@ -23,12 +23,12 @@ Wanted = Callable[[np.ndarray], np.ndarray]
 def bisect(
     points: np.ndarray, tets: np.ndarray, wanted: Wanted, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Halve tets (m,4) over points (n,3) until ``wanted`` marks none. Return the points, the tets, and for each tet the
-    index of the original tet that contains it.
+    """Halve tets (m,4) with vertices ``points`` (n,3) until the function ``wanted`` marks none. Return the points, the
+    tets, and per tet the index of the original tet that contains it.
 
-    Of equally long edges, one between two points of the mask ``preferred`` (n,) is halved first, then the one whose
-    pair of vertex indices is higher. New points are never preferred. In the coordinates, equal lengths must be equal
-    bit by bit.
+    If the longest edges of a tet are equally long, an edge between two points of the mask ``preferred`` (n,) is halved
+    first, then the edge with the higher pair of vertex indices. New points are not preferred. Equal lengths must be
+    equal bit by bit when computed from the coordinates.
     """
     parents = np.arange(len(tets))
     while True:
@@ -42,7 +42,9 @@ def bisect(
 def _halve(
     points: np.ndarray, tets: np.ndarray, parents: np.ndarray, marked: np.ndarray, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Halve the marked tets, or the tets that must be halved before them; also return the number of new points."""
+    """Halve the tets of the mask ``marked`` (m,) once or, where :func:`bisect` requires it, tets near them first.
+    Return the points, the tets, ``parents`` (the index of each tet's original tet), and the number of new points.
+    """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     keys, edges = np.unique(pairs[..., 0] * len(points) + pairs[..., 1], return_inverse=True)
     edges = edges.reshape(-1, 6)

@@ -28,9 +28,9 @@ from ..mesh.bounding_tree import STACK_SIZE, box_of, next_overlap
 from ..mesh.winding_number import WindingNumber, winding_at
 
 DEPTH = 2
-"""Largest number of times that a tet is cut into eight."""
+"""Largest number of successive cuts of a tet into eight."""
 CLEAR = 0.1
-"""Distance of ``|w|`` from 1/2 up to which w is not trusted: twice the error of the Taylor series of far clusters."""
+"""Distance of ``|w|`` from 1/2 below which w is not trusted: twice the error of the Taylor series of far clusters."""
 SHEET = 0.25
 """Largest distance of ``|w|`` from 1/2 on a sheet. Across a sheet w passes from -1/2 to 1/2, so neither side is inside;
 across the surface of a body, from 0 to 1. On the surface itself w has either value, by round-off.
@@ -40,7 +40,7 @@ CORNER = 1e-3
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
 """Barycentric coordinates of p: near the middle, but on no plane in which a surface is likely to lie."""
 _ASKED = 0.2
-"""The other four points at which w is evaluated are the corners, moved towards p by this fraction of the distance."""
+"""The other four points that sample w are the corners, each moved towards p by this fraction of its distance to p."""
 
 
 class VolumeFractions(NamedTuple):
@@ -51,9 +51,10 @@ class VolumeFractions(NamedTuple):
     fill : (m,) float64
         Fraction of each tet's volume that is inside, 0 to 1.
     middle : (m, 4) float64
-        Barycentric coordinates of the inside part's centre of mass, at least about ``CORNER``; 0.25 if ``fill`` is 0.
+        Barycentric coordinates of the inside part's centre of mass, each at least about ``CORNER``; 0.25 if ``fill`` is
+        0.
     sheet : (m,) bool
-        True if the tet contains surface of which neither side is inside.
+        True if the tet contains a surface that has the inside on neither side.
     """
 
     fill: np.ndarray
@@ -62,7 +63,9 @@ class VolumeFractions(NamedTuple):
 
 
 def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
-    """Return the parts of tets with ``corners`` (m,4,3), positively oriented, inside the surface of ``winding``."""
+    """Return, for m positively oriented tets with ``corners`` (m,4,3), the parts that lie inside the surface of
+    ``winding``.
+    """
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
     fill, moment, sheet = np.zeros(m), np.zeros((m, 4)), np.zeros(m, dtype=np.bool_)
@@ -77,8 +80,9 @@ def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFract
 
 @inner_kernel
 def _clipped(polygon, count, spare, plane):
-    """Clip a polygon in place to the half-space b0 >= 0, b1 >= 0, b2 >= 0 or b0 + b1 + b2 <= 1 (``plane`` 0 to 3), and
-    return its new number of corners. The first ``count`` rows of ``polygon`` are corners (b0, b1, b2).
+    """Clip a polygon in place to one half-space; return its new number of corners. The first ``count`` rows of
+    ``polygon`` (8,3) are corners (b0, b1, b2); ``spare`` (8,3) is overwritten. For ``plane`` 0 to 2 the half-space is
+    ``b[plane] >= 0``, for 3 it is ``b0 + b1 + b2 <= 1``.
     """
     kept = 0
     for k in range(count):
@@ -100,8 +104,9 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the shadow of a piece, a polygon of ``count`` corners, to ``shadow`` (4,): its volume, and its first moments
-    by the three corners of the face, in a tet (p, face) of volume 1.
+    """Add the shadow of a polygon of ``count`` corners in a tet (p, face) of volume 1 to ``shadow`` (4,): its volume,
+    then its first moments by the three corners of the face. Rows of ``polygon`` are barycentric coordinates by these
+    corners.
     """
     reach = np.empty(count)
     for k in range(count):
@@ -121,7 +126,7 @@ def _add_shadow(polygon, count, shadow):
 
 @inner_kernel
 def _inverse(e, out):
-    """Write the inverse of the transpose of e (3,3) to ``out`` (3,3)."""
+    """Write the inverse of the transpose of the matrix e (3,3) to ``out`` (3,3)."""
     for i in range(3):
         out[i, 0], out[i, 1], out[i, 2] = cross(e[(i + 1) % 3], e[(i + 2) % 3])
     volume = dot(e[0], out[0])
@@ -132,7 +137,9 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, found):
-    """Return the indices of triangles whose boxes overlap a tet's, in ``found`` or a longer array, and their number."""
+    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Return an array that
+    starts with their indices, and their number. The array is ``found``, or a longer one if that is too short.
+    """
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
     count = 0
@@ -152,10 +159,11 @@ def _near(corners, tree, found):
 
 @inner_kernel
 def _shadows(corners, p, triangles, found, count, shadows, largest):
-    """Add the shadows of the triangles ``found[:count]`` in the four tets (p, face) to ``shadows`` (4,4), one row per
-    face; return the number of pieces, the triangles clipped to these tets.
+    """Add the shadows of triangles in the four tets (p, face) of a tet with ``corners`` (4,3) to ``shadows`` (4,4), one
+    row per face. ``triangles`` (t,3,3) with the indices ``found[:count]`` are clipped to these tets; return the number
+    of pieces.
 
-    ``largest`` (4,) receives the middle (3) and the area of the largest piece.
+    ``largest`` (4,) receives the middle (3) of the largest piece and twice its area.
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -189,7 +197,9 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
 
 @inner_kernel
 def _note_largest(polygon, count, edges, p, largest):
-    """Write the middle and the area of a piece to ``largest`` (4,) if its area exceeds the one stored there."""
+    """Write the middle (3) and twice the area of a polygon to ``largest`` (4,) if the area exceeds the one stored
+    there. The corners are ``p + polygon[k] @ edges`` for the first ``count`` rows of ``polygon``.
+    """
     area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(count):
         middle = moved(middle, 1.0 / count, polygon[k])
@@ -204,8 +214,9 @@ def _note_largest(polygon, count, edges, p, largest):
 
 @inner_kernel
 def _asked(corners, p, at_p, field):
-    """Return the lowest and the highest winding number w at p and at four points near the corners, and True if at none
-    of them ``|w|`` is close to 1/2.
+    """Sample the winding number w of a tet with ``corners`` (4,3) at five points: p, where it is ``at_p``, and four
+    points near the corners. Return the lowest and highest w, and True if ``|w|`` is not close to 1/2 at any of the
+    points.
     """
     low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
     for c in range(4):
@@ -217,8 +228,9 @@ def _asked(corners, p, at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the volume formula holds in a tet with winding numbers from ``low`` to ``high``. Without pieces of
-    surface the tet must be wholly inside or outside; with pieces, one winding number besides 0 may occur.
+    """Return True if the volume formula holds in a tet with winding numbers from ``low`` to ``high`` and ``pieces``
+    pieces of the surface. Without pieces the tet must be wholly inside or wholly outside; with pieces, only one winding
+    number besides 0 may occur.
     """
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
@@ -241,8 +253,11 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, found, total, largest):
-    """Add the fraction of a tet's volume that is inside, and its first moments by corner, to ``total`` (5,), and cut
-    the tet if necessary. ``largest`` (4,) receives the middle and area of the largest piece. Return ``found``.
+    """Add the inside fraction of the volume of a tet with ``corners`` (4,3), and its first moments by corner, to
+    ``total`` (5,). The tet is cut into smaller ones if the volume formula does not hold in it.
+
+    ``base`` (4,) are barycentric coordinates of p. ``largest`` (4,) receives the middle (3) of the largest piece of
+    surface and twice its area. ``found`` is a buffer for triangle indices; return it, or a longer one.
     """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
@@ -295,15 +310,19 @@ def _measure_one(corners, base, field, found, total, largest):
 
 @inner_kernel
 def _is_sheet(largest, field):
-    """Return True if the largest piece of surface in a tet belongs to a sheet: neither side of it is inside."""
+    """Return True if the largest piece of surface in a tet belongs to a sheet, which has the inside on neither side.
+    ``largest`` (4,) holds the piece's middle (3) and twice its area, 0 without a piece.
+    """
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
-    """Return 1 if the surface in a tet is oriented outwards, -1 if inwards, 0 if it is a sheet, with nothing inside.
+    """Return the orientation of the surface in a tet: 1 if outwards, -1 if inwards, 0 if it is a sheet, which encloses
+    nothing.
 
-    The sign of w decides if ``|w| > 1/2`` at a sampled point, else the orientation for which a volume is inside.
+    If ``|w| > 1/2`` at a sampled point, the sign of w decides; ``lowest`` and ``highest`` are the sampled w. Otherwise
+    the orientation is the one with which the enclosed volume, computed from ``shadows``, is positive.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
@@ -317,8 +336,9 @@ def _turned(lowest, highest, shadows, base, largest, field):
 
 @inner_kernel
 def _add_parts(at_p, turned, shadows, base, part):
-    """Write the volume and first moments by corner of the inside of a tet of volume 1 to ``part`` (5,), from ``|w|`` at
-    p (0 if outside), the orientation ``turned`` and the ``shadows`` (4,4) in the four tets (p, face).
+    """Write the inside volume of a tet of volume 1, and its first moments by corner, to ``part`` (5,). ``at_p`` is
+    ``|w|`` at p, 0 if p is outside; ``turned`` the orientation of the surface; ``shadows`` (4,4) those in the four tets
+    (p, face); ``base`` (4,) the barycentric coordinates of p.
     """
     part[:] = 0.0
     for face in range(4):
@@ -336,8 +356,9 @@ def _add_parts(at_p, turned, shadows, base, part):
 
 @inner_kernel
 def _cut(coordinates, children):
-    """Cut a tet into eight of equal volume, ``children`` (8,4,4): four at its corners, and four around a diagonal of
-    the octahedron between them. Rows are barycentric coordinates of corners in the original tet.
+    """Cut a tet into eight of equal volume: four at its corners, and four around a diagonal of the octahedron between
+    them. The corners' barycentric coordinates in the original tet are the rows of ``coordinates`` (4,4); those of the
+    parts are written to ``children`` (8,4,4).
     """
     middle = np.empty((4, 4, 4))
     for a in range(4):

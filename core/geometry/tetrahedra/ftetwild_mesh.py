@@ -28,11 +28,12 @@ _EVENLY = BackgroundMesh(np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.
 def robust_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return tets that fill a surface, with edges of about its longest side divided by ``cells_across``.
+    """Return tets that fill a surface. Their edges are about as long as the surface's longest side divided by
+    ``cells_across``.
 
     The tets follow the surface within a thousandth of its size, so vertices of the surface may lie outside by as much.
-    Meshing takes seconds to minutes. ``fineness`` (n,), 0 to 1, is painted at the vertices; where it is 1, edges are
-    shorter by the factor ``finest``.
+    Meshing takes seconds to minutes. ``fineness`` (n,), 0 to 1, is the painted refinement per vertex; where it is 1,
+    edges are shorter by the factor ``finest``.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float, sizing: BackgroundMesh
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return fTetWild's vertices (n,3) and tets (m,4) for a surface in the unit box. ``edge`` is the wanted edge
-    length, unless a non-empty ``sizing`` mesh gives it by position.
+    length. It is ignored if the mesh ``sizing`` is not empty and gives the lengths by position.
     """
     optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
     edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # fTetWild's defaults; log: critical
@@ -73,4 +74,6 @@ def _run(
         with kept_apart():
             return wrapper.tetrahedralize_mesh(points, triangles, *shape, *manner, *sizing)
     except (RuntimeError, ValueError) as error:
-        raise MeshError(f"fTetWild failed: {error}.", "Choose the Draft method (lattice), or fewer cells.") from error
+        raise MeshError(
+            f"fTetWild failed: {error}.", "Choose the Draft method (lattice), or lower Cells Across."
+        ) from error

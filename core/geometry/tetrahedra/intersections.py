@@ -39,7 +39,9 @@ def _sum_of_sizes(a):
 
 @inner_kernel
 def _side(a, b, c, d, slack):
-    """Return the side of the triangle a, b, c that a point d lies on: 1, -1, or 0 within the round-off ``slack``."""
+    """Return the side of the triangle a, b, c on which point d lies: 1 on the side of its normal, -1 on the other, 0 on
+    the plane within the round-off ``slack``.
+    """
     u, v, w = minus(b, a), minus(c, a), minus(d, a)
     volume = dot(u, cross(v, w))
     x, y, z = _sum_of_sizes(u), _sum_of_sizes(v), _sum_of_sizes(w)
@@ -49,7 +51,9 @@ def _side(a, b, c, d, slack):
 
 @inner_kernel
 def _passes(p, q, t, slack):
-    """Return True if the segment p, q passes through the inside of a triangle (3,3)."""
+    """Return True if segment pq passes through the interior of triangle t (3,3). ``slack`` is the round-off of
+    coordinates.
+    """
     if _side(t[0], t[1], t[2], p, slack) * _side(t[0], t[1], t[2], q, slack) >= 0:
         return False
     u = _side(p, q, t[0], t[1], slack)
@@ -58,8 +62,8 @@ def _passes(p, q, t, slack):
 
 @inner_kernel
 def _edge_passes(s, t, shared, slack):
-    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). ``shared`` is the corner of s that t
-    has too, or -1; in the former case only the edge opposite to it counts.
+    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). If both share a vertex, ``shared`` is
+    its corner in s, 0 to 2, and only the edge opposite to it is tested; otherwise ``shared`` is -1.
     """
     for k in range(3):
         if (shared < 0 or shared == k) and _passes(s[(k + 1) % 3], s[(k + 2) % 3], t, slack):
@@ -69,7 +73,9 @@ def _edge_passes(s, t, shared, slack):
 
 @inner_kernel
 def _cross(corners, triangles, i, j, slack):
-    """Return True if the triangles of indices i and j cross."""
+    """Return True if triangles i and j, of ``corners`` (t,3,3) and vertex indices ``triangles`` (t,3), pass through
+    each other.
+    """
     common, in_i, in_j = 0, -1, -1
     for a in range(3):
         for b in range(3):
@@ -82,7 +88,9 @@ def _cross(corners, triangles, i, j, slack):
 
 @kernel
 def _find(corners, triangles, slack, tree, found):
-    """Set ``found`` (t,) to True for each triangle that crosses another."""
+    """Set ``found`` (t,) to True for each triangle that crosses another; ``tree`` holds the bounding boxes of all t
+    triangles.
+    """
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     for i in range(len(corners)):
         low, high = box_of(corners[i])

@@ -51,7 +51,7 @@ def lattice_tets(
         Valid (see ``SurfaceMesh.validate``); open, non-manifold, self-intersecting or inside-out is fine.
     cells_across : int, at least 2
     fineness : (n,) or None
-        Paint at each vertex, 0 to 1; where it is 1, cells are smaller by the factor ``finest``.
+        Painted refinement per vertex, 0 to 1; where it is 1, cells are smaller by the factor ``finest``.
 
     Returns
     -------
@@ -126,7 +126,9 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
 def _filled(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``TetMesh.fill`` and ``middle``, computed for tets in the mask ``border`` (m,); all others are full."""
+    """Return ``fill`` (m,) and ``middle`` (m,4) of :class:`TetMesh` for ``tets`` (m,4). They are computed for tets in
+    the mask ``border`` (m,); all others are full.
+    """
     fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
     parts = volume_fractions(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
@@ -135,12 +137,12 @@ def _filled(
 
 
 def _members(masks: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) bool of the tets of these ``ids`` (12 * cell index + slot) that are in a set."""
+    """Return a mask (m,) bool of the tets that are in the set ``masks``. ``ids`` (m,) are 12 * cell index + slot."""
     return (masks.ravel()[ids // 12] >> (ids % 12).astype(np.uint16)) & 1 == 1
 
 
 def _list(masks: np.ndarray) -> np.ndarray:
-    """Return the tets of a set as rows (cell x, y, z, slot), (m,4) int64, sorted."""
+    """Return the tets in the set ``masks`` as a sorted list of rows (cell x, y, z, slot), (m,4) int64."""
     flat = masks.ravel()
     occupied = np.flatnonzero(flat)
     row, slot = np.nonzero((flat[occupied, None] >> np.arange(12, dtype=np.uint16)) & 1)
@@ -148,8 +150,8 @@ def _list(masks: np.ndarray) -> np.ndarray:
 
 
 def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tets of a set: their ids (m,) int64, 12 * cell index + slot, the lattice points that they use, in
-    doubled coordinates (n,3) int64, and the tets as indices of these points, (m,4) int32.
+    """Return the tets in the set ``masks`` as three arrays: their ids (m,) int64, 12 * cell index + slot; the lattice
+    points that they use, (n,3) int64, in doubled coordinates; and the tets as indices of these points, (m,4) int32.
     """
     cells = _list(masks)
     corners = _all_corners(cells)
@@ -163,7 +165,7 @@ def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kernel
 def _mark(masks, points):
-    """Add the tets that contain ``points`` (p,3), in cells, to a set."""
+    """Add the tets that contain ``points`` (p,3), in units of cells, to the set ``masks``."""
     cell = np.empty(3, dtype=np.int64)
     for p in range(len(points)):
         slot = locate(points[p, 0], points[p, 1], points[p, 2], cell)
@@ -172,14 +174,16 @@ def _mark(masks, points):
 
 @kernel
 def _add_all(masks, cells):
-    """Add a list of tets to a set."""
+    """Add the tets of the list ``cells`` (m,4), with rows (cell x, y, z, slot), to the set ``masks``."""
     for t in range(len(cells)):
         add_tet(masks, cells[t], cells[t, 3])
 
 
 @kernel
 def _all_corners(cells):
-    """Return the corners of a list of tets in doubled coordinates, (m,4,3)."""
+    """Return the corners, in doubled coordinates (m,4,3), of the tets of the list ``cells`` (m,4), with rows (cell x,
+    y, z, slot).
+    """
     corners = np.empty((len(cells), 4, 3), dtype=np.int64)
     for t in range(len(cells)):
         tet_corners(cells[t, 0], cells[t, 1], cells[t, 2], cells[t, 3], corners[t])
@@ -188,7 +192,9 @@ def _all_corners(cells):
 
 @kernel
 def _untried_neighbours(cells, tried):
-    """Return the listed tets' face neighbours not in ``tried``, and their centroids; add them to the set ``tried``."""
+    """Return the face neighbours of the tets of the list ``cells`` (m,4) that are not in the set ``tried``, and add
+    them to it. They are a list (k,4) with rows (cell x, y, z, slot), and their centroids (k,3), in units of cells.
+    """
     found = np.empty((4 * len(cells), 4), dtype=np.int64)
     centroids = np.empty((4 * len(cells), 3))
     corners = np.empty((4, 3), dtype=np.int64)
@@ -212,10 +218,10 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest of a vertex's 24 tets that join the first face-connected part of the tets in the mask ``kept``
-    (24,) to another part. Write their indices to ``path`` (24,); return their number, 0 if there is one part only.
+    """Find the fewest of a vertex's 24 tets that connect two face-connected parts of its kept tets: the first part and
+    any other. Write their indices to ``path`` (24,); return their number, 0 if there is one part only.
 
-    ``adjacent`` (24,24) is the face adjacency of the tets.
+    ``kept`` (24,) is the mask of kept tets, ``adjacent`` (24,24) the face adjacency of the tets.
     """
     parent = np.full(24, -2, dtype=np.int64)
     queue = np.empty(24, dtype=np.int64)
@@ -255,7 +261,9 @@ def _bridge(kept, adjacent, path):
 
 @inner_kernel
 def _near_kept(masks, i, j, k):
-    """Return True if the set has a tet in the cells of the tets around the centre and lower corner of cell i, j, k."""
+    """Return True if the set ``masks`` has a tet in cell (i, j, k), or in a cell that is one lower along any of the
+    axes. These cells hold all tets around the lower corner and the centre of cell (i, j, k).
+    """
     for a in range(i - 1, i + 1):
         for b in range(j - 1, j + 1):
             for c in range(k - 1, k + 1):
@@ -266,7 +274,10 @@ def _near_kept(masks, i, j, k):
 
 @inner_kernel
 def _join_star(masks, added, adjacent, vertex):
-    """Add tets to both sets until those of ``masks`` at a vertex are face-connected; return True if any was added."""
+    """Add tets to the sets ``masks`` and ``added`` until the tets of ``masks`` around a lattice vertex are connected by
+    faces. Return True if any was added. ``vertex`` (3,) has doubled coordinates; ``adjacent`` is
+    :func:`star_adjacency`.
+    """
     kept = np.empty(24, dtype=np.bool_)
     path = np.empty(24, dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
@@ -287,7 +298,9 @@ def _join_star(masks, added, adjacent, vertex):
 
 @kernel
 def _join_stars(masks):
-    """Add tets to a set until, around every vertex, its tets are connected by faces. Return the set of added tets."""
+    """Add tets to the set ``masks`` until, around every vertex, its tets are connected by faces. Return the set of
+    added tets.
+    """
     added = np.zeros_like(masks)
     adjacent = star_adjacency()
     vertex = np.empty(3, dtype=np.int64)

@@ -20,7 +20,9 @@ from ...foundation.kernels.jit import inner_kernel
 
 @inner_kernel
 def tet_corners(i, j, k, slot, corners):
-    """Write the doubled coordinates of the corners of a tet in cell i, j, k, positively oriented, to ``corners``."""
+    """Write the corners of the tet ``slot`` of cell (i, j, k), positively oriented and in doubled coordinates, to
+    ``corners`` (4,3).
+    """
     axis = slot // 4
     across = (axis + 1 + (slot // 2) % 2) % 3
     along = 3 - axis - across
@@ -39,7 +41,9 @@ def tet_corners(i, j, k, slot, corners):
 
 @inner_kernel
 def locate(x, y, z, cell):
-    """Write the cell of the tet that contains the point (x, y, z), in cells, to ``cell`` (3,); return its slot."""
+    """Find the tet that contains the point (x, y, z), in units of cells: write its cell to ``cell`` (3,) and return its
+    slot.
+    """
     u = np.empty(3)
     p = (x, y, z)
     for a in range(3):
@@ -60,7 +64,7 @@ def locate(x, y, z, cell):
 
 @inner_kernel
 def in_grid(masks, cell):
-    """Return True if a cell (3,) lies within the grid ``masks``."""
+    """Return True if the cell with the indices ``cell`` (3,) lies within the grid ``masks``."""
     inside = True
     for a in range(3):
         inside = inside and 0 <= cell[a] < masks.shape[a]
@@ -69,21 +73,24 @@ def in_grid(masks, cell):
 
 @inner_kernel
 def has_tet(masks, cell, slot):
-    """Return True if the set ``masks`` contains a tet; False for a cell outside the grid."""
+    """Return True if the set ``masks`` contains tet ``slot`` of the cell with the indices ``cell`` (3,); False for a
+    cell outside the grid.
+    """
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
 @inner_kernel
 def add_tet(masks, cell, slot):
-    """Add a tet to the set ``masks``."""
+    """Add tet ``slot`` of the cell with the indices ``cell`` (3,) to the set ``masks``."""
     masks[cell[0], cell[1], cell[2]] |= np.uint16(1 << slot)
 
 
 @inner_kernel
 def face_neighbour(corners, opposite, cell):
-    """Write the cell of a tet's neighbour across the face opposite to corner ``opposite`` to ``cell``; return its slot.
+    """Find a tet's neighbour across the face opposite to corner ``opposite``, 0 to 3: write its cell to ``cell`` (3,)
+    and return its slot. ``corners`` (4,3) are those of the tet, in doubled coordinates.
 
-    It is the tet that contains a point slightly beyond the face's middle. ``corners`` (4,3) are doubled coordinates.
+    The neighbour is the tet that contains a point slightly beyond the face's middle.
     """
     p = np.zeros(3)
     for a in range(3):
@@ -97,10 +104,11 @@ def face_neighbour(corners, opposite, cell):
 
 @inner_kernel
 def star_tet(vertex, member, cell):
-    """Write the cell of tet number ``member`` (0 to 23) around a lattice vertex to ``cell``; return its slot.
+    """Find one of the 24 tets around a lattice vertex: write the cell of tet ``member``, 0 to 23, to ``cell`` (3,) and
+    return its slot. ``vertex`` (3,) has doubled coordinates.
 
-    A member is the tet that contains a point at an offset from the vertex. It is defined by the axes and signs of the
-    offset's largest and second largest component.
+    The tet is the one that contains a point at a small offset from the vertex. ``member`` numbers the axes and signs of
+    the offset's largest and second largest component.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8

@@ -23,8 +23,14 @@ _TURNS = np.array([0.7548776662466927, 0.5698402909980532])
 
 @dataclass(frozen=True, eq=False)
 class RefinementSamples:
-    """Sample points on a surface that represent equal areas: indices of their ``triangles`` (k,), ``barycentric``
-    weights (k,3), ``positions`` (k,3), and ``paint`` (k,), the painted refinement, 0 to 1.
+    """Sample points on a surface that represent equal areas.
+
+    Attributes
+    ----------
+    triangles : (k,) indices of the triangles on which the samples lie
+    barycentric : (k,3) weights of the triangles' corners
+    positions : (k,3)
+    paint : (k,) painted refinement, 0 to 1
     """
 
     triangles: np.ndarray
@@ -33,7 +39,9 @@ class RefinementSamples:
     paint: np.ndarray
 
     def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> RefinementSamples:
-        """Return the same points with paint, interpolated from ``fineness`` (n,) at the surface's vertices."""
+        """Return the same sample points with their paint interpolated from the painted refinement ``fineness`` (n,), 0
+        to 1, at the surface's vertices.
+        """
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
         return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
@@ -55,8 +63,10 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 
 @lru_cache(maxsize=16)
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """Return two means over the sample points: the depth, in cells, by which an unrefined column of tets must be
-    extended to have as many tets as the refined one, and the number of refined cells at the surface per unrefined cell.
+    """Return two means over the sample points, by which painted refinement raises the number of tets.
+
+    The first is a depth, in cells: an unrefined column of tets that is longer by it has as many tets as the refined
+    column. The second is the number of refined cells at the surface per unrefined cell.
 
     ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
     paint is 1, cells are smaller by the factor ``finest``.

@@ -50,14 +50,16 @@ class SizingField:
 
     @classmethod
     def on(cls, surface: SurfaceMesh, fineness: np.ndarray, finest: float) -> SizingField:
-        """Return the field of a surface, in cells, whose vertices have the paint ``fineness`` (n,), 0 to 1."""
+        """Return the sizing field of a ``surface``, in units of cells, from the painted refinement ``fineness`` (n,), 0
+        to 1, at its vertices. Where the paint is 1, cells are smaller by the factor ``finest``.
+        """
         painted = surface.triangles[(fineness[surface.triangles] > 0.0).any(axis=1)]
         samples = sample_surface(surface.positions, painted, SPACING)
         paint = samples.interpolate(np.clip(fineness, 0.0, 1.0)[:, None], painted)[:, 0]
         return cls(samples.interpolate(surface.positions, painted), paint, finest)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the wanted sizes (n,) at points (n,3)."""
+        """Return the wanted sides of cells (n,) at ``points`` (n,3), as fractions of an unrefined cell's side."""
         wanted = np.ones(len(points))
         for size, tree in self._trees:
             distance, _ = tree.query(points, distance_upper_bound=size + (1.0 - size) / GRADING)
@@ -66,12 +68,16 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Return True if cells are refined: ``finest`` > 1, and the paint ``fineness`` (n,) is not 0 at all vertices."""
+    """Return True if the painted refinement ``fineness`` (n,), per vertex, makes cells smaller anywhere: the factor
+    ``finest`` exceeds 1, and the paint is not 0 at all vertices.
+    """
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 
 
 class BackgroundMesh(NamedTuple):
-    """Tets (m,4) over ``points`` (n,3) that fill a box, and the wanted ``sizes`` (n,) there, linear in each tet."""
+    """Tets (m,4) with vertices ``points`` (n,3) that fill a box. ``sizes`` (n,) are the wanted sizes at the vertices;
+    in a tet they vary linearly.
+    """
 
     points: np.ndarray
     tets: np.ndarray
@@ -79,10 +85,11 @@ class BackgroundMesh(NamedTuple):
 
 
 def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, most: int) -> BackgroundMesh:
-    """Return a background mesh around a surface, in cells, whose vertices have the paint ``fineness`` (n,). Its tets
+    """Return a background mesh around a ``surface``, in units of cells, with the wanted sizes at its vertices. Its tets
     are about as large as the wanted cells.
 
-    Raises MeshError if there would be more than ``most`` tets.
+    ``fineness`` (n,), 0 to 1, is the painted refinement at the surface's vertices; where it is 1, cells are smaller by
+    the factor ``finest``. Raises MeshError if there would be more than ``most`` tets.
     """
     wanted = SizingField.on(surface, fineness, finest)
     used = surface.positions[surface.triangles.ravel()]
@@ -113,8 +120,8 @@ def refuse_too_many(count: int, most: int) -> None:
 
 
 def cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points (n,3) and tets (6 m,4) of a box of m unit cubes, ``counts`` (3,) along the axes. Each cube has
-    six tets around its diagonal; all diagonals are parallel [Kuhn 1960].
+    """Return the points (n,3) and tets (6 m,4) of a box of m unit cubes; ``counts`` (3,) are the numbers of cubes along
+    the axes. Each cube has six tets around its diagonal; all diagonals are parallel [Kuhn 1960].
     """
     index = np.arange(np.prod(counts + 1)).reshape(counts + 1)
     points = np.stack(np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij"), axis=-1)

@@ -47,9 +47,14 @@ MOST_PIECES = 1000.0
 class SurfaceMeasure:
     """Measurements of a surface from which the number of its tets is estimated.
 
-    These are the longest side ``size`` (m), the enclosed ``volume`` (m³), the ``area`` (m²), the number of
-    ``triangles``, and ``openness``: 0 for a closed surface, 1 for a flat sheet. ``pieces`` is the number of pieces, as
-    long as wide, of all triangles, at least one each. ``samples`` are sample points, given a painted refinement.
+    Attributes
+    ----------
+    size : longest side of the bounding box, m
+    volume, area : enclosed volume, m³, and surface area, m²
+    triangles : number of triangles
+    openness : 0 for a closed surface, 1 for a flat sheet
+    pieces : number of pieces, as long as wide, into which the triangles can be cut; at least one per triangle
+    samples : sample points with the painted refinement, or None without one
     """
 
     size: float
@@ -71,7 +76,9 @@ class SurfaceMeasure:
         return 2.0 * self.volume / self.area
 
     def cells_between(self, points: int, cells_across: int) -> float:
-        """Return the distance, in cells, between neighbours of ``points`` vertices spread evenly over the area."""
+        """Return the distance, in cells, between neighbouring vertices if ``points`` vertices were spread evenly over
+        the surface. ``cells_across`` is the number of cells along its longest side.
+        """
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 
@@ -116,8 +123,9 @@ def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
 
 
 def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, finest: float = 1.0) -> float:
-    """Return the estimated number of tets that a method (``ResolutionSettings.method``) makes. Cells are smaller by the
-    factor ``finest`` where the surface is fully painted.
+    """Return the estimated number of tets that a meshing ``method`` (``ResolutionSettings.method``) makes with
+    ``cells_across`` cells along the longest side. Where the surface is fully painted, cells are smaller by the factor
+    ``finest``.
     """
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2

@@ -32,9 +32,9 @@ PACKAGE = "tetgen"
 TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
 """Remedy if TetGen is missing: because of its licence, AGPL-3.0, it is not in the usual zip."""
 CELL_PART = 0.16
-"""Volume allowed for a tet, relative to a cubic cell, with which a body has about as many tets as in the lattice."""
+"""Largest tet volume to request, as a fraction of a cell's: a body then has about as many tets as with the lattice."""
 CELL_EDGE = 0.85
-"""Edge length to request, over the wanted cell size: painted edges are then finer by the factor, within 5 %."""
+"""Ratio of requested edge length to wanted cell size, with which TetGen meets the refine factor within 5 %."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
 """TetGen switches: largest ratio of radius to shortest edge, least dihedral angle, and largest one after optimisation,
@@ -45,10 +45,11 @@ degrees. Without optimisation the smallest angles in a sphere and a cube were 2 
 def clean_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return tets that fill a surface, of about the same size as the lattice's with ``cells_across``, or smaller near
-    smaller faces.
+    """Return tets that fill a closed surface and keep its vertices. They are about as large as those of the lattice
+    with ``cells_across`` cells, and smaller near small faces.
 
-    ``fineness`` (n,), 0 to 1, is painted at the vertices; where it is 1, tets are smaller by the factor ``finest``.
+    ``fineness`` (n,), 0 to 1, is the painted refinement per vertex; where it is 1, tets are smaller by the factor
+    ``finest``.
 
     Raises
     ------
@@ -83,7 +84,9 @@ def clean_tets(
 
 def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
     """Raise MeshError if TetGen cannot mesh the surface: it is open, has coincident faces or intersects itself.
-    ``original`` (p,) maps merged points to vertex indices of the surface, for the messages.
+
+    ``points`` (p,3) are the surface's vertices after merging equal positions. ``original`` (p,) holds the index of a
+    vertex at each point, for the messages.
     """
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     edges, faces = np.unique(edges, axis=0, return_counts=True)
@@ -98,7 +101,7 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
     if doubled:
         raise MeshError(
             f"{doubled} faces coincide with other faces.",
-            f"Merge vertices by distance and delete the inner ones, or {REMEDY}.",
+            f"Merge vertices by distance and delete the inner faces, or {REMEDY}.",
         )
     crossing = intersecting_triangles(points, triangles)
     if len(crossing):
@@ -112,10 +115,8 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, largest: float, field: BackgroundMesh | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return TetGen's vertices (n,3) and tets (m,4) for a surface in the unit box, with tet volumes of at most
-    ``largest``.
-
-    ``field`` holds the wanted edge lengths by position if parts are painted finer.
+    """Return TetGen's vertices (n,3) and tets (m,4) for a surface in the unit box. No tet is larger than the volume
+    ``largest``. ``field`` holds the wanted edge lengths by position, or is None without painted refinement.
     """
     try:
         with kept_apart():

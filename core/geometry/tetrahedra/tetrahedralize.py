@@ -14,12 +14,12 @@ from .tetgen_mesh import clean_tets
 
 
 def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, fineness: np.ndarray | None = None) -> TetMesh:
-    """Return tetrahedra that fill a surface, by the method and size in ``resolution``.
+    """Return tetrahedra that fill a surface, by the method and with the cell size of the settings ``resolution``.
 
     Parameters
     ----------
     surface : SurfaceMesh
-        In metres. It may be open, non-manifold, self-intersecting or inside-out, except for ``clean``.
+        In metres. It may be open, non-manifold, self-intersecting or inside-out, except for the method ``clean``.
     resolution : ResolutionSettings
     fineness : (n,) or None
         Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.refine_factor``).

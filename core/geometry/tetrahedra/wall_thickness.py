@@ -17,18 +17,23 @@ from ..mesh.surface_samples import proper_faces, sample_surface
 from ..mesh.vertex_normals import face_normals
 
 SPACING = 0.5
-"""Distance between the sample points from which rays start, as a fraction of the length."""
+"""Distance between the sample points from which rays start, as a fraction of ``Thickness.length``."""
 OPPOSITE = -(0.5**0.5)
-"""Cosine between the normals on both sides, below which these count as opposite."""
+"""Cosine of the angle between the normals of two sides, below which the sides count as opposite."""
 START = 1e-4
-"""Depth below the surface at which a ray starts, as a fraction of the length."""
+"""Depth below the surface at which a ray starts, as a fraction of ``Thickness.length``."""
 DRAWN_IN = 0.02
 """Fraction by which a ray's origin is moved towards the triangle's middle, since edges belong to two triangles."""
 
 
 class ThinParts(NamedTuple):
-    """Parts of a surface thinner than a length: their ``share`` of the sampled area, 0 to 1, the indices of the nearest
-    ``vertices`` (k,), and their median ``thickness``, m, 0 if nothing is thin.
+    """Parts of a surface where the body is thinner than a given length.
+
+    Attributes
+    ----------
+    share : fraction of the sampled area that is thin, 0 to 1
+    vertices : (k,) indices of the vertices nearest to the thin samples
+    thickness : median thickness of the thin samples, m; 0 if there are none
     """
 
     share: float
@@ -36,7 +41,9 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Return the parts without the vertices of a painted refinement ``fineness`` (n,) of 0.5 or more."""
+        """Return the same parts without the vertices whose painted refinement ``fineness`` (n,), 0 to 1, is 0.5 or
+        more.
+        """
         if fineness is None:
             return self
         return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
@@ -45,9 +52,13 @@ class ThinParts(NamedTuple):
 class Thickness(NamedTuple):
     """Thickness at the k sample points of a surface whose opposite side is near.
 
-    ``depths`` (k,), m, are the distances to the plane of the opposite triangle, ``across`` (k,), m, the distances to it
-    along the inward normal. ``vertices`` (k,) are the indices of the nearest vertices, ``shares`` (k,) the samples'
-    shares of the sampled area. ``length``, m, is the length that set the sample spacing.
+    Attributes
+    ----------
+    across : (k,) distance to the plane of the opposite triangle along the inward normal, m
+    depths : (k,) shortest distance to that plane, m
+    vertices : (k,) index of the vertex nearest to each sample
+    shares : (k,) share of each sample in the sampled area
+    length : length that sets the sample spacing, m
     """
 
     across: np.ndarray
@@ -57,7 +68,9 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """Return the parts thinner than ``length``, m, which must not exceed the range of :func:`measure_thickness`."""
+        """Return the parts thinner than ``length``, m, which must not exceed the ``reach * length`` of
+        :func:`measure_thickness`.
+        """
         thin = self.across <= length
         if not thin.any():
             return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
@@ -71,7 +84,8 @@ def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> 
 
 
 def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
-    """Return the thickness at sample points, if less than ``reach * length``, m; ``length`` sets their spacing.
+    """Return the thickness at those sample points of a surface where it is less than ``reach * length``, m. Sample
+    points are about ``SPACING * length`` apart.
 
     Open sheets have no opposite side, so they are not thin. To limit memory, at most about ``most`` triangles, spread
     over the surface, are sampled.
@@ -105,7 +119,9 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
 
 @parallel_kernel
 def _other_side(first, last, reach, points, normals, corners, tree, other):
-    """Write the triangle that a ray of length ``reach`` from each point straight inwards hits first, or -1."""
+    """Write the index of the first triangle that a ray from each sample point hits to ``other`` (s,), -1 if none. Rays
+    start just below ``points`` (s,3), run opposite to the outward ``normals`` (s,3), and end at the depth ``reach``.
+    """
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
         n = normals[s]

@@ -18,13 +18,15 @@ from .time_step import History, TimeStep
 
 NAME = "bdf2"
 LABEL = "BDF2"
-DESCRIPTION = "Lively: second order, it keeps vibrations and rotations for longer"
+DESCRIPTION = "Lively: of second order, so vibrations and rotations last longer"
 NEEDS_HISTORY = True
 OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of ``time_step`` s from positions (n,3) m with velocities (n,3) m/s after the state ``history``."""
+    """Return a step of ``time_step`` s that starts at positions (n,3) m and velocities (n,3) m/s. ``history`` is the
+    state one step earlier, None in the first step.
+    """
     if history is None:
         return backward_euler.begin(positions, velocities, None, time_step)
     w = time_step / history.time_step

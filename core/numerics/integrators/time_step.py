@@ -21,13 +21,15 @@ class History(NamedTuple):
 
 
 class TimeStep(NamedTuple):
-    """One step of a rule: ``predicted`` (n,3) m, the positions from inertia alone; ``base`` (n,3) m; ``step`` s, the
-    effective step length.
+    """One step of a rule from positions x0, with x1 the positions one step earlier.
 
-    ``extrapolation`` defines ``base = x0 + extrapolation (x0 - x1)`` by the current positions x0 and those of a step
-    ago, x1. The rate of any quantity q of the positions is ``(q - base_of(q0, q1)) / step``, per second.
-
-    ``theta`` is the fraction of the time step after which the positions are solved for.
+    Attributes
+    ----------
+    predicted : (n,3) positions from inertia alone, m
+    base : (n,3) ``x0 + extrapolation (x0 - x1)``, m; velocities at positions x are ``(x - base) / step``
+    step : effective step length, s
+    extrapolation : factor of the last displacement in ``base``; 0 for one-step rules
+    theta : fraction of the time step at which positions are solved for
     """
 
     predicted: np.ndarray
@@ -37,17 +39,23 @@ class TimeStep(NamedTuple):
     theta: float = 1.0
 
     def base_of(self, now: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the ``base`` of another quantity from its values ``now`` and one step ``before``."""
+        """Return the base b of any quantity q of the positions: the rule's rate of q is ``(q - b) / step``, per second.
+        ``now`` is q at the start of the step, ``before`` is q one step earlier.
+        """
         return now + self.extrapolation * (now - before)
 
     def velocities(self, positions: np.ndarray) -> np.ndarray:
-        """Return the velocities (n,3) m/s at positions (n,3) m."""
+        """Return the rule's velocities (n,3) m/s at new positions (n,3) m: ``(positions - base) / step``."""
         return (positions - self.base) / self.step
 
     def interpolated(self, before: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return a quantity at the fraction theta of the straight line from ``before`` to ``end``."""
+        """Return a quantity at the fraction ``theta`` of the step, linear between its values ``before`` the step and at
+        its ``end``.
+        """
         return end if self.theta == 1.0 else before + self.theta * (end - before)
 
     def extrapolated(self, before: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Return a quantity at the end of the step from its values ``before`` the step and, ``now``, after theta."""
+        """Return a quantity at the end of the step by linear extrapolation from its value ``before`` the step and its
+        value ``now`` at the fraction ``theta`` of the step.
+        """
         return now if self.theta == 1.0 else before + (now - before) / self.theta

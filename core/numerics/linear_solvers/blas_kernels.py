@@ -22,7 +22,9 @@ AVX2 = ("avx2", "fma")
 
 
 def core_type(features: Mapping[str, bool], machine: str) -> str | None:
-    """Return OpenBLAS's name of the kernels for an x86 processor with these features; None lets OpenBLAS choose."""
+    """Return OpenBLAS's name of the kernels for an x86 processor; None lets OpenBLAS choose. ``features`` maps LLVM's
+    names of instruction sets to True if the processor has them; ``machine`` is its architecture.
+    """
     if machine.lower() not in ("x86_64", "amd64"):
         return None
     if all(features.get(name, False) for name in AVX512):
@@ -34,7 +36,9 @@ def core_type(features: Mapping[str, bool], machine: str) -> str | None:
 
 @contextlib.contextmanager
 def chosen_kernels() -> Iterator[None]:
-    """Context in which a newly loaded OpenBLAS uses the kernels that fit this processor."""
+    """Return a context in which a newly loaded OpenBLAS uses the kernels that fit this processor, unless the user has
+    chosen others.
+    """
     wanted = None if VARIABLE in os.environ else core_type(binding.get_host_cpu_features(), platform.machine())
     if wanted is None:
         yield
@@ -47,7 +51,9 @@ def chosen_kernels() -> Iterator[None]:
 
 
 def load_cvxopt() -> ModuleType:
-    """Return the package ``cvxopt``; the first import in a process chooses the kernels."""
+    """Import and return the package ``cvxopt``. The first import in a process makes its OpenBLAS use the kernels that
+    fit this processor.
+    """
     with chosen_kernels():
         import cvxopt
         import cvxopt.amd

@@ -8,8 +8,17 @@ import numpy as np
 
 
 class Body(NamedTuple):
-    """Rest positions (n,3) m, tets (m,4), shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,4) kg, shear moduli
-    (m,) Pa, and pinned vertices (p,).
+    """Mesh and material data of a body with n vertices and m tets.
+
+    Attributes
+    ----------
+    rest_positions : (n,3), m
+    tets : (m,4) vertex indices
+    N : (m,4,3) gradients of the tets' shape functions, 1/m
+    weights : (m,) volumes that multiply the elastic energy densities, m³
+    masses : (m,4) mass of each tet by corner, kg
+    shear_modulus : (m,), Pa
+    pinned : (p,) indices of the pinned vertices
     """
 
     rest_positions: np.ndarray

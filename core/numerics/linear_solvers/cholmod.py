@@ -33,8 +33,8 @@ ONE_BY_ONE = "CHOLMOD without access to its factor, so many dynamic nodes are sl
 """Label of the solver if its factor's memory layout is unknown: right-hand sides are solved one after the other."""
 
 COLUMNS, FEW = 48, 16
-"""Largest number of right-hand sides that a thread solves at once, and the least number that two threads share.
-Each share reads the whole factor, so smaller shares read it more often than needed.
+"""Largest number of right-hand sides that a thread solves at once, and the least number divided between two threads.
+Each thread reads the whole factor for its right-hand sides, so dividing few of them would not pay off.
 """
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
@@ -60,10 +60,10 @@ class CholmodSolver:
         self._factor = self._symbolic()
 
     def _symbolic(self) -> Any:
-        """Return cvxopt's symbolic factor of the pattern.
+        """Return cvxopt's symbolic factor of the matrix pattern.
 
-        CHOLMOD by default compares a given order with minimum degree and takes the better one. For many vertices
-        :func:`sparsest` has compared them before, and CHOLMOD gets only one of the two.
+        By default CHOLMOD compares a prescribed order with minimum degree and takes the better one. For large patterns
+        :func:`sparsest` has made this comparison, so CHOLMOD gets only the better order.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
         if len(self._pattern.free) < METIS_FROM:
@@ -75,7 +75,7 @@ class CholmodSolver:
 
     @contextmanager
     def _options(self, **options: object) -> Iterator[None]:
-        """Context in which CHOLMOD's options have these values."""
+        """Return a context in which CHOLMOD has these ``options``; on exit the former ones are restored."""
         before = dict(self._cholmod.options)
         self._cholmod.options.update(options)
         try:
@@ -86,11 +86,13 @@ class CholmodSolver:
 
     @cached_property
     def factor_entries(self) -> int:
-        """Number of non-zeros of the factor."""
+        """Number of scalar non-zeros of the Cholesky factor."""
         return factor_entries(self._pattern, self._order)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Set the matrix's values (nnz,) and factorise."""
+        """Factorise the matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
+        positive definite.
+        """
         self._A.V = self._matrix(values)
         try:
             self._cholmod.numeric(self._A, self._factor)
@@ -98,9 +100,10 @@ class CholmodSolver:
             raise not_definite() from error
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the vertex at which the factorisation breaks down.
+        """Return the index of the vertex at which the factorisation of the matrix with ``values`` (nnz,) breaks down.
 
-        CHOLMOD reports a column of a postorder that it does not return. So the matrix is factorised again without it.
+        CHOLMOD reports a column in a postorder that it does not return, so the matrix is factorised again without
+        postorder.
         """
         free, width = self._pattern.free, self._pattern.width
         self._A.V = self._matrix(values)
@@ -123,7 +126,9 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place in the rows ``rows`` (size,) of x (N,k)."""
+        """Solve in place for k right-hand sides, held by the rows ``rows`` (size,) of x (N,k); other rows of x are
+        kept.
+        """
         if found := supernodes(self._factor, self._pattern.size):
             found.solve(x, rows)
             return
@@ -133,8 +138,9 @@ class CholmodSolver:
         x[rows] = np.array(b)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` for right-hand sides (size,) or (size,k). If the factor cannot be read, several columns are
-        solved by CHOLMOD's sparse solve."""
+        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k). If the
+        factor's memory cannot be read, several columns are solved by CHOLMOD's sparse solve.
+        """
         if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
             x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
             found.solve(x, np.arange(len(x)), is_whole=False)
@@ -148,13 +154,13 @@ class CholmodSolver:
 
     @cached_property
     def _permutation(self) -> np.ndarray:
-        """Permutation of the factor's rows, (size,)."""
+        """Fill-reducing permutation, (size,): index of the matrix row that is row i of the factor."""
         numbers = self._matrix(np.arange(self._pattern.size, dtype=np.float64))
         self._cholmod.solve(self._factor, numbers, sys=PERMUTE)
         return np.array(numbers).ravel().astype(np.intp)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` for a right-hand side (size,)."""
+        """Return ``R^-T b`` (backward substitution, ``A = R R^T``) for a right-hand side (size,)."""
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         for part in (BACKWARD, PERMUTE_BACK):
             self._cholmod.solve(self._factor, b, sys=part)
@@ -162,7 +168,7 @@ class CholmodSolver:
 
 
 class _Factor(ctypes.Structure):
-    """C struct ``cholmod_factor``, as in CHOLMOD's User Guide."""
+    """Memory layout of CHOLMOD's C struct ``cholmod_factor``, from its User Guide."""
 
     _fields_ = (
         *((name, ctypes.c_size_t) for name in ("n", "minor")),
@@ -177,11 +183,16 @@ class _Factor(ctypes.Structure):
 
 
 class Supernodes(NamedTuple):
-    """Supernodal factor of s supernodes (blocks of adjacent columns with equal sparsity), in CHOLMOD's memory.
+    """View of a Cholesky factor in CHOLMOD's memory as s supernodes (blocks of adjacent columns with equal sparsity).
 
-    ``columns`` (s+1,) are the first columns of the supernodes. ``row_starts`` (s+1,) are offsets into ``rows``: each
-    supernode's row indices, which begin with its own columns. ``starts`` (s+1,) are offsets into ``values``, stored
-    column by column. ``order`` (n,) is the permutation of the rows.
+    Attributes
+    ----------
+    columns : (s+1,) first column of each supernode
+    row_starts : (s+1,) offset of each supernode in ``rows``
+    starts : (s+1,) offset of each supernode in ``values``
+    rows : row indices of the supernodes; those of a supernode begin with its own columns
+    values : entries of the supernodes, column by column
+    order : (n,) index of the matrix row that is row i of the factor
     """
 
     columns: np.ndarray
@@ -192,9 +203,11 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place in the rows ``rows`` (n,) of x (N,k); only the forward substitution if not ``is_whole``.
+        """Solve in place for k right-hand sides, held by the rows ``rows`` (n,) of x (N,k). If ``is_whole`` is False,
+        do only the forward substitution.
 
-        ``rows`` are in the order of the matrix's unknowns, or of the factor's rows for a forward substitution.
+        ``rows`` are in the order of the matrix's unknowns; for a forward substitution, in the order of the factor's
+        rows.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -204,8 +217,9 @@ class Supernodes(NamedTuple):
 
 
 def supernodes(factor: Any, size: int) -> Supernodes | None:
-    """Return the supernodes of cvxopt's factor with ``size`` rows, or None if its layout is not that of CHOLMOD 3 to
-    5."""
+    """Return a view of the supernodes of cvxopt's ``factor`` with ``size`` rows; None if its memory layout is not that
+    of CHOLMOD 3 to 5.
+    """
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     held = _Factor.from_address(pointer(factor, FACTOR))
@@ -228,7 +242,9 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 @ItemKernel
 def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
-    """Solve for items of right-hand sides: each is a range of adjacent columns of x, which fill SIMD registers."""
+    """Solve for right-hand sides in parallel: item i is the column range ``ends[i]`` to ``ends[i + 1]`` of x. Do the
+    forward substitution and, if ``is_whole``, the backward one. Other arrays are the fields of :class:`Supernodes`.
+    """
     item = take(items)
     while item >= 0:
         first, last = ends[item], ends[item + 1]
@@ -258,7 +274,9 @@ def _has_any(rows, x, first, last):
 
 @summing_kernel
 def _forward(L, rows, x, first, last):
-    """Apply ``L^-1`` of a supernode, L by columns (c,r), to its ``rows`` of x, in columns ``first`` to ``last``."""
+    """Multiply ``rows`` of x in place by ``L^-1`` of a supernode, in the columns ``first`` to ``last`` of x. L (c,r)
+    holds the supernode's c columns, each with r entries, which belong to the r ``rows``.
+    """
     width, height = L.shape
     for c in range(0, width, 4):
         end = min(c + 4, width)
@@ -297,7 +315,9 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """Apply ``L^-T`` of a supernode to its ``rows`` of x, in columns ``first`` to ``last``."""
+    """Multiply ``rows`` of x in place by ``L^-T`` of a supernode, in the columns ``first`` to ``last`` of x. L and
+    ``rows`` are as in :func:`_forward`.
+    """
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):
         end = min(c + 4, width)
@@ -335,7 +355,7 @@ def _backward(L, rows, x, first, last):
 
 @summing_kernel
 def _subtract(factor, x, row, other, first, last):
-    """Subtract ``factor`` times the row ``row`` of x from the row ``other``, in columns ``first`` to ``last``."""
+    """Subtract ``factor`` times row ``row`` of x from row ``other`` of x, in the columns ``first`` to ``last``."""
     p, q = x[row, first:last], x[other, first:last]
     for j in range(last - first):
         q[j] -= factor * p[j]

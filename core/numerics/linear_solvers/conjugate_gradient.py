@@ -21,7 +21,7 @@ from .protocol import DirectSolver, ErrorEstimate
 from .stiff_parts import vertex_groups
 
 RELATIVE_RESIDUAL = 1e-8
-"""Relative residual, in the norm of the preconditioner's inverse, at which the iteration ends before its cap."""
+"""Relative residual, in the norm of the preconditioner's inverse, at which the iteration ends early."""
 
 
 class ConjugateGradients:
@@ -30,10 +30,11 @@ class ConjugateGradients:
     Parameters
     ----------
     pattern : Pattern with one unknown per vertex
-    iterations : largest number of iterations
+    iterations : largest number of iterations per solution
     solver : class of the direct solver that factorises the preconditioner
-    relative_residual : residual at which the iteration ends earlier
-    groups : (f,) group of each free vertex for the deflation; by default those of :func:`vertex_groups`
+    relative_residual : residual at which the iteration ends early, in the norm of the preconditioner's inverse and
+        relative to the solution's energy norm
+    groups : (f,) index of each free vertex's group for the deflation; by default from :func:`vertex_groups`
     deflated : True to correct each residual in the coarse space; False only to start in it, as [MFEM22]
     """
 
@@ -69,7 +70,7 @@ class ConjugateGradients:
         return AffineDeflation(groups, positions[self.free])
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update the groups and the preconditioner for changed shear moduli (m,), Pa."""
+        """Recompute the groups of the deflation and the preconditioner for new shear moduli of the tets (m,), Pa."""
         self._deflation = self._deflation_of(shear_modulus)
         self._preconditioner.follow(shear_modulus)
 
@@ -96,10 +97,11 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), assembled with ``scale``, and ``pairs`` of unknowns into the matrix.
+        """Assemble A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices that contact
+        couples. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in the blocks.
 
         The preconditioner includes ``added`` (m,10,3), the part of the blocks' diagonals from other potentials than the
-        tets' elasticity, but not ``low_rank``: a term of rank k costs about k iterations.
+        tets' elasticity. It does not include ``low_rank``: a term of rank k costs about k iterations.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))
@@ -107,11 +109,13 @@ class ConjugateGradients:
         self.low_rank = low_rank
 
     def clear_pairs(self) -> None:
-        """Do nothing: this solver keeps no pattern of coupled pairs between steps."""
+        """Do nothing: this solver stores no pattern of coupled vertex pairs."""
 
     def try_factorize(self) -> bool:
-        """Factorise in the coarse space; return False if the matrix without its low-rank term is indefinite there or in
-        a diagonal block. If :meth:`solve` finds the matrix indefinite, it ends early.
+        """Factorise A in the coarse space; drop the low-rank term if A is indefinite there with it. Return False if A
+        without that term is indefinite in the coarse space or in a diagonal block.
+
+        An A that is indefinite elsewhere ends the iteration in :meth:`solve` early.
         """
         row = self._A.indefinite_row()
         if row is None:
@@ -124,7 +128,7 @@ class ConjugateGradients:
         return row is None
 
     def weak_vertex(self) -> int:
-        """Return a vertex at which the matrix is not positive definite."""
+        """Return the index of a vertex at which the last :meth:`try_factorize` found the matrix indefinite."""
         return int(self.free[self._weak])
 
     def solve(self, b: np.ndarray) -> np.ndarray:
@@ -173,11 +177,12 @@ class ConjugateGradients:
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return the estimated difference between the exact solution and the last one.
+        """Return the estimated error of the last solution.
 
-        The error is ``A^-1 r``. ``A^-1`` is at most ``1 / theta`` times the preconditioner's inverse, with theta the
-        smallest eigenvalue of the preconditioned matrix, which is approximated by that of the iteration's tridiagonal
-        matrix (Golub and Meurant, "Matrices, Moments and Quadrature with Applications", 2010).
+        The error is ``A^-1 r`` for the residual r. ``A^-1`` is at most ``1 / theta`` times the preconditioner's
+        inverse, with theta the smallest eigenvalue of the preconditioned matrix. Theta is approximated by the smallest
+        eigenvalue of the iteration's tridiagonal matrix (Golub and Meurant, "Matrices, Moments and Quadrature with
+        Applications", 2010).
         """
         z, work = self._corrected(self._residual)
         theta = self._smallest_eigenvalue()

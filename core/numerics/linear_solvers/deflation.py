@@ -18,7 +18,7 @@ from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
 
 DEGENERATE = 1e-6
-"""Least relative norm of a basis function after orthogonalisation. A group that is too flat for it goes without it."""
+"""Least relative norm of a basis function after orthogonalisation. Smaller functions, in flat groups, are omitted."""
 
 
 class AffineDeflation:
@@ -46,9 +46,10 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise ``W^T A W``, where A includes a low-rank term and pairs of unknowns (3f,3f).
+        """Factorise ``E = W^T A W``. The matrix is the sum of the block rows ``A``, the term ``low_rank``, and
+        ``pairs`` (3f,3f), blocks between vertices that contact couples.
 
-        Return None, or a group in whose affine displacements the matrix is not positive definite.
+        Return None, or the index of a group for whose affine displacements the matrix is not positive definite.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -66,12 +67,16 @@ class AffineDeflation:
         return None if weak < 0 else weak // 12
 
     def correction(self, residual: np.ndarray) -> np.ndarray:
-        """Apply ``W E^-1 W^T`` to a residual (f,3)."""
+        """Return ``W E^-1 W^T r``, (f,3), for a ``residual`` r (f,3), with the last factorised E."""
         return _correct(self._factor, self.groups, self._basis, residual)
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Return the values (f,4) of four affine functions per group, orthonormal over its vertices; zeros if too flat."""
+    """Return the values (f,4) at each vertex of its group's four affine functions (1, x, y, z), made orthonormal over
+    the group's vertices. In a group that is too flat for a function, its values are 0.
+
+    ``groups`` (f,) are the group indices, below ``count``, of vertices at ``positions`` (f,3).
+    """
     basis = np.zeros((len(groups), 4))
     for g in range(count):
         at = np.flatnonzero(groups == g)
@@ -93,7 +98,9 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
-    """Write the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis."""
+    """Add the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis.
+    ``starts``, ``columns`` and ``values`` are those of the block rows A; ``groups`` (f,) and ``basis`` (f,4) define W.
+    """
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)
     near = np.empty(G, dtype=np.int64)
@@ -128,7 +135,9 @@ def _coarse_matrix(starts, columns, values, groups, basis, E):
 
 @kernel
 def _cholesky(E):
-    """Replace E (lower triangle) by its upper Cholesky factor; return the first column without pivot > 0, or -1."""
+    """Factorise E (n,n), given by its lower triangle, in place: its upper triangle becomes U with ``E = U^T U``. Return
+    -1, or the index of the first pivot that is not positive.
+    """
     n = E.shape[0]
     for i in range(n):
         for j in range(i):
@@ -151,7 +160,9 @@ def _cholesky(E):
 
 @kernel
 def _correct(U, groups, basis, residual):
-    """Return ``W (U^T U)^-1 W^T residual`` for the upper factor U."""
+    """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3) and the coarse matrix's upper Cholesky factor U.
+    ``groups`` (f,) and ``basis`` (f,4) define W.
+    """
     n = U.shape[0]
     c = np.zeros(n)
     for v in range(residual.shape[0]):

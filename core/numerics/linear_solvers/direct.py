@@ -31,7 +31,7 @@ FEW = 32
 
 
 class Direct:
-    """Solver of a body's linear system by a direct solver; see :class:`SystemSolver`."""
+    """Solver of a body's linear system by a sparse direct solver; see :class:`SystemSolver`."""
 
     residual_work = 0.0
 
@@ -59,7 +59,7 @@ class Direct:
         return f"{self._solver.ordering} order"
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Do nothing: a factorisation does not depend on the shear moduli apart from the matrix."""
+        """Do nothing: a direct solver depends on the shear moduli only through the matrix."""
 
     def fill(
         self,
@@ -69,7 +69,9 @@ class Direct:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3) and contact ``pairs`` of unknowns into the matrix; keep ``low_rank`` apart."""
+        """Assemble the matrix from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices that
+        contact couples. The term ``low_rank`` is not added: the factor is updated by it.
+        """
         pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
         self._sparsity.fill(blocks, self._values)
@@ -78,9 +80,11 @@ class Direct:
         self.low_rank = low_rank
 
     def clear_pairs(self) -> None:
-        """Begin a step with the matrix pattern without contact pairs, so that results do not depend on the steps that
-        this process ran before. If the last step extended the pattern only once, and the next one begins with the same
-        pairs, the extended pattern and its factorization order are reused: they would be rebuilt identically.
+        """Begin a step with the matrix pattern of the tets alone, without contact pairs, so that results do not depend
+        on the steps that this process ran before.
+
+        If the last step extended the pattern only once, and the next one begins with the same pairs, the extended
+        pattern and its fill-reducing order are reused: rebuilding them would give the same.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone
@@ -88,7 +92,8 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return the pairs, with those new in a step lumped on the diagonal if that makes no vertex much stiffer.
+        """Return the pairs, with those that the step's pattern lacks lumped on the diagonal. They are not lumped if
+        that would make a vertex much stiffer, or if the pattern has no contact pairs yet.
 
         A pair that has just come into contact range exerts little force, and often leaves again.
         """
@@ -103,7 +108,8 @@ class Direct:
         return Pairs(*(np.concatenate(each) for each in zip(pairs.of(~new), lumped)))
 
     def _couple(self, pairs: Pairs | None) -> None:
-        """Include pairs of unknowns in the matrix pattern. The symbolic step is repeated only if pairs are missing.
+        """Extend the matrix pattern by the contact ``pairs``; None restores the pattern of the tets alone. The symbolic
+        analysis is repeated only if the pattern lacks a pair.
 
         Most pairs of vertices that contact couples share a tet anyway.
         """
@@ -140,7 +146,7 @@ class Direct:
         return True
 
     def weak_vertex(self) -> int:
-        """Return the vertex at which the factorisation breaks down."""
+        """Return the index of the vertex at which the factorisation breaks down."""
         return self._solver.weak_vertex(self._values)
 
     def solve(self, b: np.ndarray) -> np.ndarray:

@@ -74,10 +74,11 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from ``blocks``, which hold the stiffness and mass of the tets, and other contributions.
+        """Assemble the matrix from ``blocks``, which the caller has filled with the stiffness and mass of the tets, and
+        from other terms.
 
-        ``added`` (m,10,3,3) are added to the blocks. ``potentials`` at positions (n,3) m contribute their Hessians;
-        these and ``low_rank`` are multiplied by ``scale`` (h² for a step).
+        ``added`` (m,10,3,3) is added to the blocks unchanged. The Hessians of ``potentials`` at positions (n,3) m and
+        the matrix ``low_rank`` are added with the factor ``scale`` (h² for a step).
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
         coupling = [
@@ -95,7 +96,7 @@ class ElasticSystem(LinearSystem):
         self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
     def clear_pairs(self) -> None:
-        """See :meth:`LinearSystem.clear_pairs`."""
+        """Remove the contact pairs of earlier steps from the matrix pattern; see :meth:`LinearSystem.clear_pairs`."""
         self._solver.clear_pairs()
 
     def _diagonals(self) -> np.ndarray:
@@ -103,9 +104,10 @@ class ElasticSystem(LinearSystem):
         return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled matrix, without its low-rank term if that would make it indefinite.
+        """Factorise the last assembled matrix; drop its low-rank term if the matrix is indefinite with it. Return False
+        if the matrix without that term is not positive definite.
 
-        Return False if the matrix without that term is not definite. Conjugate gradients test only a coarse space.
+        Conjugate gradients test definiteness only in a coarse space and in the diagonal blocks.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:

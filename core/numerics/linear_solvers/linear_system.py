@@ -15,8 +15,13 @@ from .protocol import ErrorEstimate, not_definite
 class LinearSystem:
     """Linear system assembled from element matrices. Subclasses define ``assemble``, ``try_factorize`` and ``solve``.
 
-    ``blocks`` (m,10,3,3) are the element matrices: for each tet the 3 x 3 blocks of corner pairs (a, b), a >= b, row by
-    row. Callers fill them from the shape gradients ``N`` (m,4,3) 1/m, ``weights`` (m,) m³ and ``masses`` (m,4) kg.
+    Attributes
+    ----------
+    blocks : (m,10,3,3) element matrices, filled by the caller: per tet the 3 x 3 blocks of corner pairs (a, b), a >= b,
+        row by row
+    N : (m,4,3) gradients of the tets' shape functions, 1/m
+    weights : (m,) volumes that multiply the elastic energy densities, m³
+    masses : (m,4) mass of each tet by corner, kg
     """
 
     is_small = False
@@ -33,10 +38,12 @@ class LinearSystem:
         self.blocks = np.empty((len(weights), 10, 3, 3))
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Do nothing for changed shear moduli (m,), Pa: a factorisation depends on the matrix alone."""
+        """Do nothing when the tets' shear moduli (m,), Pa, change: an exact solver depends on the matrix alone."""
 
     def clear_pairs(self) -> None:
-        """Remove the pairs of vertices that earlier steps coupled, so that a resumed bake gives identical results."""
+        """Do nothing: there are no contact pairs in the matrix pattern. Subclasses that store such pairs remove those
+        of earlier steps here, so that a resumed bake gives identical results.
+        """
 
     def assemble_tangent(
         self,
@@ -47,7 +54,9 @@ class LinearSystem:
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix with the tangent of all elements, Pa; see ``assemble`` for the other arguments."""
+        """Fill ``blocks`` from the elements' ``tangent``, Pa, with the factor ``scale`` (h² for a step), and from their
+        masses; then call ``assemble`` with the other arguments.
+        """
         tangent_blocks(tangent, self.N, scale * self.weights, self.masses, self.blocks)
         self.assemble(scale, unknowns, potentials, added, low_rank)
 
@@ -61,5 +70,5 @@ class LinearSystem:
         return not_definite()
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return the estimated error of the last solution: zeros, since exact solvers have none."""
+        """Return the estimated error of the last solution: zeros, since an exact solver has only round-off."""
         return ErrorEstimate(0.0, 0.0)

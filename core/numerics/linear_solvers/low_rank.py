@@ -22,12 +22,12 @@ DEPENDENT = 1e-13
 
 
 class UpdatedFactor:
-    """Factor of A plus a low-rank term; use it only if ``is_definite``.
+    """Solver for ``A + Y C Y^T`` by the factor of A. Use it only if ``is_definite``: the sum is positive definite.
 
     Parameters
     ----------
     factor : DirectSolver that holds the factor of A
-    low_rank : term ``Y C Y^T`` of rank at most k, in the unknowns of A
+    low_rank : term ``Y C Y^T`` in the unknowns of A
     """
 
     def __init__(self, factor: DirectSolver, low_rank: LowRank) -> None:
@@ -50,7 +50,9 @@ class UpdatedFactor:
         return self._factor.backward(f - self._directions @ (share * (f @ self._directions)))
 
     def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """Return the solutions (size,c) for right-hand sides b (size,c), solved in one block with the columns of Y."""
+        """Return the solutions ``(A + Y C Y^T)^-1 b``, (size,c), for c right-hand sides b (size,c). A's factor solves b
+        and the columns of Y in one block.
+        """
         solved = self._factor.solve(np.hstack([b, self._vectors]))
         P = solved[:, b.shape[1] :] @ self._mixed
         share = self._added / (1.0 + self._added)

@@ -14,8 +14,8 @@ from .factorized import factorized
 from .registry import fastest
 
 SHIFT = 1e-6
-"""Shift of the spectrum, relative to the least ratio of diagonals of A and B, since free parts have the eigenvalue 0. A
-shift by the mean ratio, which the stiffest parts dominate, would blur low eigenvalues.
+"""Shift of the spectrum, as a fraction of the smallest ratio ``A[i, i] / B[i, i]``. It makes A definite, since unpinned
+parts have eigenvalues of 0. A shift by the mean ratio, which the stiffest parts dominate, would blur low eigenvalues.
 """
 
 
@@ -27,11 +27,13 @@ def lowest_pairs(
     vertices: Pattern | None = None,
     residual: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ``count`` lowest eigenvalues (k,), ascending, and their eigenvectors (n,k), if A has as many.
+    """Return the ``count`` lowest eigenvalues (k,) of ``A v = w B v``, ascending, and their eigenvectors (n,k). If A
+    (n,n) has fewer, all are returned.
 
-    A is semi-definite, and only its lower triangle is read. ``vertices`` is as in :func:`.factorized.factorized`.
-    ``residual`` is the tolerance relative to the inverse's eigenvalues, by default round-off. Small problems are solved
-    with dense matrices. Raises ArpackError if the iteration does not converge.
+    A is positive semi-definite, and only its lower triangle is read. ``vertices`` is as in
+    :func:`.factorized.factorized`. ``residual`` is ARPACK's tolerance, relative to the eigenvalues of the shifted
+    inverse; 0 means round-off. Small problems are solved with dense matrices. Raises ArpackError if the iteration does
+    not converge.
     """
     if 2 * count >= A.shape[0]:
         values, vectors = scipy.linalg.eigh(A.toarray(), B.toarray())

@@ -30,7 +30,14 @@ to 13,800 vertices METIS gave 1.04 to 1.24 times as many factor entries at ratio
 
 
 class Order(NamedTuple):
-    """An order of ``vertices`` (f,), the number of ``entries`` of its factor, and the name of its method, ``by``."""
+    """Fill-reducing order of f vertices.
+
+    Attributes
+    ----------
+    vertices : (f,) indices of the vertices in the order of elimination
+    entries : number of scalar non-zeros of the Cholesky factor
+    by : name of the method
+    """
 
     vertices: np.ndarray
     entries: int
@@ -41,7 +48,8 @@ METIS, MINIMUM_DEGREE = "METIS", "minimum degree"
 
 
 def sparsest(pattern: Pattern) -> Order:
-    """Return the order by minimum degree or METIS with fewer factor entries. Requires cvxopt.
+    """Return a fill-reducing order, by minimum degree or by METIS, whichever gives fewer factor entries. Requires
+    cvxopt.
 
     Minimum degree costs little; METIS runs only where it is likely to be better.
     """
@@ -85,7 +93,9 @@ def minimum_degree(pattern: Pattern) -> np.ndarray:
 
 
 def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> Any:
-    """Return a sparse cvxopt matrix of ones with the pattern of a lower triangle in compressed columns."""
+    """Return a sparse cvxopt matrix (n,n) of ones. Its sparsity is given in compressed columns of the lower triangle:
+    column ``starts`` (n+1,) and row indices ``rows`` (k,).
+    """
     n = len(starts) - 1
     columns = np.repeat(np.arange(n), np.diff(starts))
     matrix = cvxopt.matrix
@@ -93,13 +103,13 @@ def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> A
 
 
 def expand(order: np.ndarray, width: int) -> np.ndarray:
-    """Return an order (width f,) of scalar unknowns from an order (f,) of vertices with ``width`` unknowns each."""
+    """Return the order (width f,) of scalar unknowns for an ``order`` (f,) of vertices with ``width`` unknowns each."""
     # Converted to intp, since cvxopt rejects arrays of C long long, which METIS returns.
     return (width * order[:, None] + np.arange(width)).ravel().astype(np.intp)
 
 
 def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
-    """Return the number of scalar non-zeros of the Cholesky factor in an order of the vertices (f,).
+    """Return the number of scalar non-zeros of the Cholesky factor if the vertices are eliminated in ``order`` (f,).
 
     The pattern of each factor row is the union of paths in the elimination tree that start at the matrix entries of the
     row (Davis, "Direct Methods for Sparse Linear Systems", Sec. 4.1).
@@ -110,7 +120,9 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each vertex, by rank in the order, its neighbours that come earlier: starts (f+1,) and ranks (k,)."""
+    """Return the neighbours of each vertex that are eliminated earlier: offsets ``starts`` (f+1,) and ranks in
+    ``order`` (k,). Neighbours of the vertex with rank i have the range ``starts[i]`` to ``starts[i + 1]``.
+    """
     f = len(order)
     rank = np.empty(f, dtype=np.int64)
     rank[order] = np.arange(f)
@@ -125,7 +137,9 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Return the number of blocks of the factor below its diagonal, from the arrays of :func:`_upper`."""
+    """Return the number of blocks of the Cholesky factor below its diagonal. ``starts`` (f+1,) and ``earlier`` (k,) are
+    the results of :func:`_upper`.
+    """
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int64)

@@ -17,7 +17,7 @@ NOT_DEFINITE = -4  # PARDISO's error code for a pivot that is not positive
 
 
 class PardisoSolver:
-    """PARDISO, with its built-in nested dissection."""
+    """MKL PARDISO, which computes its fill-reducing order by its own nested dissection."""
 
     name = "pardiso"
     label = "PARDISO"
@@ -45,7 +45,9 @@ class PardisoSolver:
         return self._solver._call_pardiso(self._A, right_hand_side)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Set the matrix's values (nnz,) and factorise."""
+        """Factorise the matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
+        positive definite.
+        """
         self._A.data[:] = values
         try:
             self._run(FACTORIZATION, np.zeros((self._pattern.size, 1)))
@@ -57,7 +59,7 @@ class PardisoSolver:
             raise not_definite() from error
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the vertex of the pivot that PARDISO reports as not positive."""
+        """Return the index of the vertex whose pivot PARDISO reported as not positive in the last factorisation."""
         row = max(int(self._solver.iparm[29]) - 1, 0)
         return int(self._pattern.free[row // self._pattern.width])
 
@@ -66,15 +68,17 @@ class PardisoSolver:
         return self._solution(SOLUTION, right_hand_side)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place in the rows ``rows`` (size,) of x (N,k)."""
+        """Solve in place for k right-hand sides, held by the rows ``rows`` (size,) of x (N,k); other rows of x are
+        kept.
+        """
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` of the factor R for right-hand sides (size,) or (size,k)."""
+        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k)."""
         return self._solution(FORWARD, right_hand_side)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` of the factor R for a right-hand side (size,)."""
+        """Return ``R^-T b`` (backward substitution, ``A = R R^T``) for a right-hand side (size,)."""
         return self._solution(BACKWARD, right_hand_side)
 
     def _solution(self, phase: int, right_hand_side: np.ndarray) -> np.ndarray:

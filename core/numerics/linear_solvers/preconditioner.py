@@ -49,7 +49,9 @@ class ShapePreconditioner:
         self._added: np.ndarray | None = None  # added diagonals at the vertices, (f,3), as factorised
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update for changed shear moduli (m,), Pa; the symbolic analysis of the pattern is kept."""
+        """Replace the tets' shear moduli (m,), Pa; the next :meth:`prepare` factorises again with the same symbolic
+        analysis.
+        """
         self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
 
     @property
@@ -58,10 +60,10 @@ class ShapePreconditioner:
         return self._solver.factor_entries
 
     def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
-        """Factorise for ``scale`` (h² for a step), unless the current factor is still valid.
+        """Factorise P for ``scale`` (h² for a step), unless the current factor is still valid.
 
-        ``added`` (m,10,3) are extra diagonals of the element blocks, from contact for example; small changes of these
-        keep the factor.
+        ``added`` (m,10,3) are diagonals to add to the element blocks, for example from contact. If they have changed
+        little, the current factor is kept.
         """
         rescaled = scale != self._scale
         if rescaled:
@@ -85,23 +87,27 @@ class ShapePreconditioner:
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """Return the tets' contributions to P for ten corner pairs each, (m,10) kg."""
+        """Return the contributions of each tet to P, (m,10) kg, for its ten corner pairs (a, b), a >= b. ``scale`` is
+        the factor of the stiffness (h² for a step).
+        """
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus
         K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
         return K[:, *np.tril_indices(4)]
 
     def _sum(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the sum of element values (10 m,), given per corner pair, as values (nnz,) of the pattern."""
+        """Return the matrix values (nnz,) summed from element values (10 m,), ten corner pairs per tet."""
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the diagonals (f,3) of the matrices of x, y and z summed from element values (m,10,3)."""
+        """Return the matrix diagonal per free vertex and axis, (f,3), summed from the element values ``blocks``
+        (m,10,3).
+        """
         own = blocks.reshape(-1, 3)[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
 
     def solve(self, residual: np.ndarray) -> np.ndarray:
-        """Return ``P^-1`` times residuals (f,3)."""
+        """Return ``P^-1 r``, (f,3), for a ``residual`` r (f,3)."""
         if self._added is None:
             return self._solver.solve(residual)
         return np.stack(

@@ -15,9 +15,13 @@ from ...mechanics.assembly.sparsity import Pattern
 class DirectSolver(Protocol):
     """Direct solver of sparse symmetric positive-definite matrices, given by the lower triangle of a :class:`Pattern`.
 
-    ``name`` is the value of the setting ``linear_solver``, ``label`` the solver's name in Blender and reports,
-    ``package`` the required Python module, ``ordering`` the name of the fill-reducing order. ``factor_entries`` is the
-    number of non-zeros of the factor, None while unknown.
+    Attributes
+    ----------
+    name : value of the setting ``linear_solver``
+    label : name of the solver in Blender and in reports
+    package : required Python module
+    ordering : name of the fill-reducing order
+    factor_entries : number of scalar non-zeros of the factor, None while unknown
     """
 
     name: str
@@ -27,19 +31,27 @@ class DirectSolver(Protocol):
     factor_entries: int | None
 
     def __init__(self, pattern: Pattern, like: DirectSolver | None = None) -> None:
-        """Run the symbolic step; with the order of ``like``, a solver of the same kind and size, if given."""
+        """Analyse the ``pattern`` symbolically. If ``like`` is given, a solver of the same class and size, the
+        fill-reducing order may be taken from it.
+        """
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with ``values`` (nnz,) of the pattern; raise FactorizationError if not definite."""
+        """Factorise the matrix with the lower-triangle ``values`` (nnz,) of the pattern; raise FactorizationError if it
+        is not positive definite.
+        """
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the vertex at which the factorisation breaks down; slow, for error messages."""
+        """Return the index of the vertex at which the factorisation of the matrix with ``values`` (nnz,) breaks down;
+        slow, for error messages.
+        """
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution for right-hand sides (size,) or (size,k), as a new array."""
+        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation, as a new array."""
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place: x (N,k) has right-hand sides and then solutions in its ``rows`` (size,); others stay."""
+        """Solve in place for k right-hand sides: the rows ``rows`` (size,) of x (N,k) hold them, and then the
+        solutions. Other rows of x are kept.
+        """
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k)."""
@@ -49,8 +61,8 @@ class DirectSolver(Protocol):
 
 
 class ErrorEstimate(NamedTuple):
-    """Estimated error of a solution: an exact one would add ``decrement`` kg m² to the Newton decrement, and displace a
-    vertex by at most ``movement`` m.
+    """Estimated error of a solution dx of the Newton system. The exact solution has a Newton decrement larger by
+    ``decrement`` kg m², and differs from dx by at most ``movement`` m at each vertex.
     """
 
     decrement: float
@@ -58,10 +70,14 @@ class ErrorEstimate(NamedTuple):
 
 
 class SystemSolver(Protocol):
-    """Solver of the linear system ``A x = b`` of a body, given by element blocks.
+    """Solver of a body's linear system ``A x = b``, with A assembled from element blocks.
 
-    ``free`` (f,) are the vertices that are not pinned. ``residual_work`` is ``x . (A x - b)`` of the last solution.
-    ``label`` and ``ordering`` describe the solver in reports. ``low_rank`` is a term of the last factorised A, or None.
+    Attributes
+    ----------
+    label : name of the solver, for reports
+    low_rank : low-rank term of the last factorised A, or None
+    free : (f,) indices of the vertices that are not pinned
+    residual_work : ``x . (A x - b)`` of the last solution
     """
 
     label: str
@@ -71,11 +87,11 @@ class SystemSolver(Protocol):
 
     @property
     def ordering(self) -> str:
-        """Order of the unknowns, or size of the coarse space, as text for the report."""
+        """Fill-reducing order of a direct solver, or coarse space size of an iterative one, as text for reports."""
 
     @property
     def factor_entries(self) -> int | None:
-        """Number of non-zeros of the factor, None while unknown."""
+        """Number of scalar non-zeros of the factor, None while unknown."""
 
     def follow(self, shear_modulus: np.ndarray) -> None:
         """Update the solver for changed shear moduli (m,), Pa, of the tets."""
@@ -88,35 +104,37 @@ class SystemSolver(Protocol):
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), assembled with ``scale`` (h² for a step), ``pairs`` and ``low_rank`` to A.
+        """Assemble A from the element ``blocks`` (m,10,3,3), from ``pairs``, blocks between vertices that contact
+        couples, and from the term ``low_rank``, which may be kept as factors.
 
-        ``added`` (m,10,3), if any, is the part of the blocks' diagonals that is not from the tets' mass and elasticity.
+        ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (m,10,3), if given, is the
+        part of the blocks' diagonals that is not from the tets' mass and elasticity.
         """
 
     def clear_pairs(self) -> None:
-        """Remove the pairs of earlier steps from the pattern: later results must not depend on them."""
+        """Remove the contact pairs of earlier steps from the matrix pattern, so that results do not depend on them."""
 
     def try_factorize(self) -> bool:
-        """Factorise, without the low-rank term if that would make the matrix indefinite; return False if the matrix
-        without the term is not definite."""
+        """Factorise the last assembled A; drop its low-rank term if A is indefinite with it. Return False if A without
+        that term is not positive definite.
+        """
 
     def weak_vertex(self) -> int:
-        """Return a vertex at which the matrix is not positive definite; slow, for error messages."""
+        """Return the index of a vertex at which the matrix is not positive definite; slow, for error messages."""
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return the solution (f,3) for a right-hand side b (f,3)."""
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve k right-hand sides x (n,3,k) in place, at the vertices that are not pinned."""
+        """Solve in place for k right-hand sides x (n,3,k); entries of pinned vertices are ignored and kept."""
 
     def error_estimate(self) -> ErrorEstimate:
         """Return the estimated error of the last solution."""
 
 
 def not_definite(vertex: int | None = None, among: int = 0) -> FactorizationError:
-    """Return the error for a matrix without a Cholesky factor. It names the vertex where that fails, if known.
-
-    ``among`` is the number of vertices.
+    """Return the error for a matrix without a Cholesky factor. ``vertex`` is the index of the vertex where the
+    factorisation fails, None if unknown; ``among`` is the number of vertices.
     """
     where = "" if vertex is None else " (near vertex {vertex})"
     return FactorizationError(

@@ -26,7 +26,7 @@ LINEAR_SOLVERS: dict[str, tuple[str, str]] = {
         solver.name: (f"{solver.label}, direct", f"Exact solutions; needs the Python package {solver.package}")
         for solver in DIRECT_SOLVERS
     },
-    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: little memory and fast iterations, but more iterations"),
+    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: less memory and faster iterations, but more of them"),
 }
 """Label and description of each value of the setting ``linear_solver``."""
 
@@ -36,8 +36,13 @@ MEMORY_SHARE = 0.6
 
 @dataclass(frozen=True)
 class Choice:
-    """Chosen linear solver: ``name``, a value of the setting ``linear_solver``; the direct ``solver`` (for conjugate
-    gradients that of the preconditioner); and the ``reason`` for the choice.
+    """Chosen linear solver of a body.
+
+    Attributes
+    ----------
+    name : value of the setting ``linear_solver``, other than ``automatic``
+    solver : class of the direct solver; for conjugate gradients, of the one that factorises the preconditioner
+    reason : text on why it was chosen, for the user
     """
 
     name: str
@@ -46,7 +51,7 @@ class Choice:
 
     @property
     def solves_blocks(self) -> bool:
-        """True if several right-hand sides take less time as a block than one after the other."""
+        """True if solving for several right-hand sides at once is faster than for one after the other."""
         return self.name != ITERATIVE
 
 
@@ -56,7 +61,9 @@ def installed(solver: type[DirectSolver]) -> bool:
 
 
 def _missing_words(taken: type[DirectSolver]) -> str:
-    """Return text that names the solvers faster than ``taken``, none of which is installed."""
+    """Return text for the user on the solvers that are faster than ``taken``, the fastest installed one, and their
+    packages. It is empty if there are none.
+    """
     faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(taken)]
     return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
 
@@ -67,14 +74,15 @@ def fastest() -> type[DirectSolver]:
 
 
 def remembered(name: str, reason: str) -> Choice | None:
-    """Return the choice with this name and reason, or None if its solver is not installed."""
+    """Return a choice made earlier, from its ``name`` and ``reason``, or None if its solver is not installed."""
     if name == ITERATIVE:
         return Choice(name, fastest(), reason)
     return next((Choice(name, s, reason) for s in DIRECT_SOLVERS if s.name == name and installed(s)), None)
 
 
 def choose(name: str, body: Body, available: int | None = None) -> Choice:
-    """Return the linear solver for a setting. Call it once per bake, since the free memory changes.
+    """Return the linear solver for the value ``name`` of the setting. Call it once per bake, since the free memory
+    changes.
 
     Parameters
     ----------

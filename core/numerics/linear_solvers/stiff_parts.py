@@ -24,13 +24,13 @@ PIECES = 16
 
 
 def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the index of the group of each free vertex, (f,) int64, from 0.
+    """Return the index, from 0, of each free vertex's group for the deflation, (f,) int64.
 
     Parameters
     ----------
     rest_positions : (n,3) m; tets : (m,4)
     stiffness : (m,) Pa, a positive modulus of each tet
-    free : (f,) vertices that are not pinned
+    free : (f,) indices of the vertices that are not pinned
     """
     bands = stiffness_bands(stiffness)
     parts = _largest(_connected(tets, bands, len(rest_positions))[free])
@@ -44,8 +44,8 @@ def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.nd
 
 
 def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
-    """Return for each tet the index, from the softest, of its band of similar ``stiffness``, (m,) int64. Bands end at
-    jumps of the stiffness, and wide bands are split.
+    """Return the index of each tet's stiffness band, (m,) int64, with 0 for the softest. Bands end where the sorted
+    values of ``stiffness`` (m,), Pa, jump; wider bands are split into equal parts on a logarithmic scale.
     """
     decades = np.log10(stiffness)
     levels = np.unique(decades)
@@ -62,8 +62,8 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
 
 
 def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
-    """Return the connected part of each vertex, (n,): a vertex has the stiffest band of its tets, and vertices of a tet
-    that both have its band are connected.
+    """Return the label of each vertex's connected part, (n,). A vertex belongs to the stiffest of the ``bands`` (m,) of
+    its tets; two vertices of a tet are connected if both belong to the tet's band.
     """
     of_vertex = np.full(n, -1, dtype=np.int64)
     np.maximum.at(of_vertex, tets.ravel(), np.repeat(bands, 4))
@@ -76,7 +76,9 @@ def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
 
 
 def _largest(parts: np.ndarray) -> np.ndarray:
-    """Return the part labels renumbered by decreasing size; parts beyond the ``MOST_PARTS`` largest share one label."""
+    """Return the part label of each vertex, (f,), renumbered by decreasing size of the parts. The ``MOST_PARTS``
+    largest parts keep separate labels; all others share one label.
+    """
     _names, inverse, sizes = np.unique(parts, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
@@ -84,7 +86,9 @@ def _largest(parts: np.ndarray) -> np.ndarray:
 
 
 def _halved(members: np.ndarray, positions: np.ndarray, most: int) -> list[np.ndarray]:
-    """Return ``members`` (vertex indices) in pieces of at most ``most``, halved recursively across the longest side."""
+    """Divide the vertex indices ``members`` into pieces of at most ``most`` vertices; return the pieces. Each division
+    halves a piece across the longest side of its bounding box; ``positions`` (n,3) are those of all vertices.
+    """
     if len(members) <= most:
         return [members]
     points = positions[members]

@@ -14,7 +14,9 @@ from .protocol import not_definite
 
 
 class SuperLUSolver:
-    """SuperLU without pivoting. It does not detect indefinite matrices; the signs of U's diagonal show them."""
+    """SuperLU without pivoting. It factorises indefinite matrices without an error, so the signs of U's diagonal are
+    checked.
+    """
 
     name = "superlu"
     label = "SuperLU"
@@ -28,8 +30,11 @@ class SuperLUSolver:
         """Number of non-zeros of the factor, known after the first factorisation."""
 
     def factorize(self, values: np.ndarray) -> None:
-        """Expand the lower triangle with ``values`` (nnz,) to the full matrix and factorise it."""
-        lower = self._lower(values)
+        """Factorise the full matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
+        positive definite.
+        """
+        p = self._pattern
+        lower = sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
         full = (lower + sp.tril(lower, -1).T).tocsc()
         options = {"SymmetricMode": True}
         try:
@@ -45,10 +50,7 @@ class SuperLUSolver:
         return sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the vertex of the first unknown, in elimination order, whose pivot is not positive; of the unknown
-        with the smallest diagonal entry if SuperLU found the matrix exactly singular.
-        """
-        self._factor = None
+        """Return the index of the vertex of the first unknown, in elimination order, whose pivot is not positive."""
         with contextlib.suppress(FactorizationError):
             self.factorize(values)
         if self._factor is None:
@@ -63,17 +65,21 @@ class SuperLUSolver:
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place in the rows ``rows`` (size,) of x (N,k)."""
+        """Solve in place for k right-hand sides, held by the rows ``rows`` (size,) of x (N,k); other rows of x are
+        kept.
+        """
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` with ``R = L D^(1/2)`` (size,) or (size,k): without pivoting, ``U = D L^T``."""
+        """Return ``R^-1 b`` for right-hand sides b (size,) or (size,k), where ``A = R R^T`` up to the order of unknowns
+        and ``R = L D^(1/2)``. Without pivoting, SuperLU's factor U is ``D L^T``.
+        """
         b = np.empty(right_hand_side.shape)
         b[self._factor.perm_r] = right_hand_side
         half = spla.spsolve_triangular(self._factor.L, b, unit_diagonal=True)
         return (half.T / np.sqrt(self._factor.U.diagonal())).T
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` with ``R = L D^(1/2)`` for a right-hand side (size,)."""
+        """Return ``R^-T b`` for a right-hand side b (size,), with R as in :meth:`forward`."""
         b = right_hand_side / np.sqrt(self._factor.U.diagonal())
         return spla.spsolve_triangular(self._factor.L.T, b, lower=False, unit_diagonal=True)[self._factor.perm_r]

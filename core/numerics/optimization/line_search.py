@@ -23,20 +23,20 @@ def backtrack(
     slope: float,
     longest: float = 1.0,
 ) -> tuple[float, Trial | None]:
-    """Halve the step until the merit satisfies Armijo's condition.
+    """Halve the step length, from ``longest``, until the merit satisfies Armijo's condition.
 
     Parameters
     ----------
-    merit : step length -> (value, magnitude, trial)
-        ``magnitude`` is the sum of the absolute values of the terms of ``value``, which bounds its round-off.
-        ``trial`` is any result for that step length, returned if it is accepted. Values inf and NaN are rejected.
+    merit : function of the step length that returns (value, magnitude, trial)
+        ``magnitude`` is the sum of the absolute values of the terms of ``value``, which bounds its round-off. ``trial``
+        is any result for that step length, returned if it is accepted. Values inf and NaN are rejected.
     start, magnitude : value and magnitude of the merit at step length 0
     slope : derivative of the merit at step length 0; negative for a descent direction
     longest : initial step length
 
     Returns
     -------
-    step length and trial : 0 and None if no step is accepted
+    accepted step length and its trial : 0 and None if no step is accepted
     """
     alpha = longest
     while alpha >= SHORTEST:
@@ -51,7 +51,9 @@ def backtrack(
 def expand(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
-    """Double an accepted step length ``alpha`` up to ``longest`` while the merit decreases; return it and the trial."""
+    """Double an accepted step length ``alpha``, up to ``longest``, while the merit decreases; return the last step
+    length and its trial. ``merit`` and ``trial``, the one of ``alpha``, are as in :func:`backtrack`.
+    """
     value = merit(alpha)[0]
     while 2.0 * alpha <= longest:
         lower, _, farther = merit(2.0 * alpha)
@@ -63,7 +65,9 @@ def expand(
 
 @kernel
 def sums(parts):
-    """Return the sum of a merit's terms (m,) and the sum of their magnitudes. Summation in blocks reduces round-off."""
+    """Return the sum of ``parts`` (m,), the terms of a merit, and the sum of their absolute values. Summation in blocks
+    reduces round-off.
+    """
     total, magnitude = 0.0, 0.0
     for first in range(0, len(parts), BLOCK):
         a, b = 0.0, 0.0

@@ -23,7 +23,7 @@ class Iteration:
     gradient_norm : norm of the incremental potential's gradient at free vertices before the iteration, kg m, or None
     decrement : Newton decrement: minus the slope of the incremental potential along the search direction, kg m²
     predicted_decrease : minus the slope of the line search's merit along the search direction, kg m²
-    step_length : accepted step length, as a fraction of the search direction
+    step_length : accepted step length, as a multiple of the search direction
     movement : largest displacement of a vertex, m
     """
 
@@ -40,18 +40,21 @@ class StepReport:
 
     Attributes
     ----------
+    reason : why the iteration ended, as text
     gradient_norm : norm of the incremental potential's gradient at free vertices at the end of the step, kg m
     linear_solver : name of the linear solver, and the reason for its choice
     force : ``gradient_norm`` / h², N
     movement : largest displacement of a vertex in the last search direction, before the line search, m
-    taken : elastic energy that vibration matching removes, as a fraction of the most that it can remove, if known
-        (``eigenfit.stretch_potential``)
+    taken : elastic energy that vibration matching removes, as a fraction of the most that it can remove; 0 without
+        matching (``eigenfit.stretch_potential``)
     lost : fraction of the initial kinetic energy that dynamic nodes cannot represent (``solvers.conjac``)
     buckles : True if the Hessian for the dynamic nodes had to be projected
-    blocked : remaining fraction of the prescribed path of pins and obstacles, if contact blocked them
+    blocked : fraction of the prescribed path of pins and obstacles that remains because contact blocks them
     blocked_by : pairs of names of the bodies and colliders that were nearest to each other when blocked
-    contacts : number of active contact pairs at the end; ``distance`` is the smallest, m, None without contact
+    contacts : number of active contact pairs at the end of the step
+    distance : smallest distance of a contact pair, m; None without contact
     solved_with : names of the other bodies solved in the same system, since contact with them was possible
+    history : record of each iteration
     seconds : seconds by kind of work: assembly, factorization, solve, local, line_search
     """
 
@@ -79,8 +82,10 @@ class StepReport:
         return _Timed(self.seconds, part)
 
     def instead_of(self, refused: StepReport, rule: str) -> StepReport:
-        """Add the work of a ``refused`` step to this report of the same step by another ``rule``; return the report."""
-        self.reason += f"{REDONE_BY}{rule}, since the rule chosen would have gained energy"
+        """Add the iterations and seconds of a ``refused`` attempt at this step, and note in ``reason`` that the time
+        integration rule named ``rule`` recomputed the step; return this report.
+        """
+        self.reason += f"{REDONE_BY}{rule}, since the chosen rule would have added energy"
         self.iterations += refused.iterations
         self.history = refused.history + self.history
         for part, seconds in refused.seconds.items():
@@ -93,7 +98,9 @@ class StepReport:
 
 
 class _Timed:
-    """Context manager that times a block. A generator takes three times as long; a step of a small body has a dozen."""
+    """Context manager that adds the duration of a block to ``seconds[part]``. A step of a small body uses a dozen, and
+    a generator would take three times as long.
+    """
 
     __slots__ = ("part", "seconds", "start")
 
