@@ -59,8 +59,8 @@ CROSSING = 4
 
 
 class OneStiffness:
-    """Match method that multiplies all moduli by the fine over the coarse eigenvalue of the first paired vibration. See
-    :class:`.methods.MatchMethod`.
+    """Match method that multiplies all moduli by one factor, the ratio of fine to coarse eigenvalue of the first paired
+    vibration. See :class:`.methods.MatchMethod`.
     """
 
     name = "one_stiffness"

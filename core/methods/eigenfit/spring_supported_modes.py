@@ -26,8 +26,8 @@ DEPENDENT = 1e-12
 
 
 class SpringSupportedModes:
-    """Reduced model near rest of a body that soft springs hold, in the span of its modes and of the displacements due
-    to the forces dq/dx.
+    """Reduced model, near rest, of a body held by soft springs. Its basis consists of the body's modes and of the
+    displacements due to the forces dq/dx.
 
     Parameters
     ----------

@@ -82,8 +82,9 @@ class StretchModes:
         return at.phi.reshape(-1) @ self._weighted
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
-        """Return the modal compliance G (k,k), s²: products of the modes' stresses with the inverse of Hooke's C. By
-        Cauchy-Schwarz ``1/2 q . G^-1 q <= W`` for the energy W of ``elastic``, whose element stiffness may be scaled.
+        """Return the modal compliance G (k,k), s²: products of the modes' stresses with the inverse of Hooke's tensor.
+        By Cauchy-Schwarz ``1/2 q . G^-1 q <= W`` for the energy W of ``elastic``, whose element stiffness may be
+        scaled.
         """
         shear, lam = self.measure.at_rest.T
         weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)

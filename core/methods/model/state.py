@@ -61,8 +61,8 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Return True if the arrays have the shapes for a mesh with ``n_vertices`` and ``n_tets``. Kernels read other
-        shapes out of bounds.
+        """Return True if all arrays have the shapes for a mesh with ``n_vertices`` and ``n_tets``. With other shapes,
+        kernels would read out of bounds.
         """
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:

@@ -86,7 +86,7 @@ class ConJacSolver(StepSolver):
         self.integrator = bdf2  # stores the previous step in each state
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
+        """Replace the body's model. ``pinned``, ``stiffness``: True if pinned unknowns or stiffness changed."""
         super().follow(self._quasistatic_space(model), pinned, stiffness)
         newton = self._newton
         self._set_model(model)
@@ -155,7 +155,7 @@ class ConJacSolver(StepSolver):
     def _minimized(
         self, state: State, reduced: ReducedSystem, step: IncrementalPotential, report: StepReport
     ) -> Solution:
-        """Return a step's solution by Newton's method over all vertices. Only motions in the span of T have inertia."""
+        """Return a step's solution by Newton's method over all vertices. Only motions in T have inertia."""
         time, k = step.time, reduced.map.J.shape[2]
         speeds = reduced.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost_energy(reduced, speeds, time.predicted - time.base)
@@ -388,7 +388,7 @@ class ConJacSolver(StepSolver):
         return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _lost_energy(self, reduced: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
-        """Return the fraction of the kinetic energy of ``velocities`` (n,3) that the reduced ``speeds`` (k,) lack."""
+        """Return the fraction of the kinetic energy of ``velocities`` (n,3) that ``speeds`` (k,) lack; 0 at rest."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
         if before <= AT_REST * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0

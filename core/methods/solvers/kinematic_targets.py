@@ -50,7 +50,7 @@ BISECTIONS = 5
 
 
 class NewtonSystem(Protocol):
-    """Interface of a solver that Newton steps with prescribed displacements need."""
+    """Interface of a solver, as required for Newton steps with prescribed displacements."""
 
     model: Space
     elastic: Any

@@ -143,8 +143,8 @@ class MixedFEMSolver(StepSolver):
     def _start(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
-        """Return the initial positions (n,3) m of the iterations and their deformation. They are the ``guess`` (n,3) m,
-        or the state's positions if these have no inverted tets and the guess has.
+        """Return the initial positions (n,3) m of the iterations and their deformation. Without contact, the state's
+        positions replace the ``guess`` (n,3) m if only the guess has inverted tets.
         """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)

@@ -116,8 +116,8 @@ class RigidParts:
     def transported(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
-        """Return velocities (n,3), m per step, transported with the rotation of the components in a step, from their
-        positions ``before`` to those ``after`` it. Momenta are conserved, and vibrations rotate with their component.
+        """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
+        to ``after``. Their momenta are conserved, and their vibrations rotate with them.
 
         The step applied gravity ``weight`` (n,3) with initial lever arms. Here it is corrected to the mean of initial
         and final lever arms, as in Verlet's rule, which keeps the energy of a pendulum.
@@ -144,8 +144,8 @@ class RigidParts:
         """Remove the kinetic energy ``excess`` from the vibrations in ``velocities`` (n,3), in place, of the body with
         the vertices ``rows``; a negative excess adds energy. Rigid motions are unchanged.
 
-        An excess of an absolute value up to ``unsure`` is ignored. A suspended body has no momenta to conserve: all its
-        velocities are scaled, so that its kinetic energy is at most ``kinetic - excess``.
+        Vibrations are unchanged if the absolute excess is at most ``unsure``. A suspended body has no momenta to
+        conserve: all its velocities are scaled, so that its kinetic energy is at most ``kinetic - excess``.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, components)

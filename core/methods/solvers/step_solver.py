@@ -162,7 +162,7 @@ class StepSolver:
         """Return the initial positions (n,3) m of the iterations, after moving pins and obstacles along their paths.
 
         They are the ``guess`` (n,3) m, if neither the guess nor the path to it has contact. Otherwise they are the
-        state's positions, moved as far as pins and obstacles require.
+        positions that moving pins and obstacles has led to.
         """
         if step.contact is None:
             return self.start(guess, step)

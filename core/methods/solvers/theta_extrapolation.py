@@ -46,8 +46,8 @@ add no energy.
 
 
 class Solution(NamedTuple):
-    """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6). Velocities
-    (n,3) m/s are None if the time integration rule defines them.
+    """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6).
+    ``velocities`` (n,3) m/s are None if the time integration rule computes them from the positions.
     """
 
     x: np.ndarray

@@ -70,7 +70,7 @@ def spectral_clusters(
     on_progress: OnProgress = ignore_progress,
     moduli: np.ndarray | None = None,
 ) -> Cubature:
-    """Return a cubature of about ``count`` tets.
+    """Return a cubature of about ``count`` tets, the ones nearest to the centres of clusters with similar features.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class SubspaceParts(NamedTuple):
 
     @property
     def cubature(self) -> Cubature:
-        """Cubature of the chosen tets."""
+        """Cubature of the subspace: the chosen tets, their volumes, and the clusters that they represent."""
         return Cubature(self.tets, self.volumes, self.clusters)
 
     def at(self, cubature: Cubature) -> SubspaceParts:
