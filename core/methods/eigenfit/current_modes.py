@@ -1,19 +1,20 @@
 """[EigenFit19] in its published form: modes of the current configuration, recomputed at the start of each step.
 
-With modes ``K u_i = lambda_i M u_i`` of the projected stiffness there, mass-orthonormal in U, and the ratios R of fine
-to coarse eigenvalues at rest, the paper adds ``M U (R - 1) U^T f`` to the forces f and ``M U (R - 1) Lambda U^T M`` to
-the stiffness (Eqs. 14, 15). Both derive from
+Let ``K u_i = lambda_i M u_i`` be the modes of the projected stiffness K at the step's start, mass-orthonormal in U, and
+R the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1) U^T f`` to the forces f and
+``M U (R - 1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). Both derive from
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with all quantities but x fixed at the start, where q linearises the coordinates of :mod:`.stretch_potential`. K in Y is
-the elastic stiffness, so q excludes the part of a mode's stiffness due to springs of pins. Stiffness-proportional
-damping is that of the stretch potential.
+with all quantities but x fixed at the step's start. q linearises the modal coordinates of :mod:`.stretch_potential`. K
+in Y is the elastic stiffness alone, so q excludes the part of a mode's stiffness due to springs of pins. The
+stiffness-proportional damping is that of the stretch potential.
 
-Two points differ from the paper. First, current modes are paired with the modes at rest, turned by the mean rotation of
-the body, by MAC instead of their index. If C is not diagonal, the orthogonal matrix P nearest to their overlap rotates
-it. Second, the search begins at these modes instead of the last step's: a step depends only on the state at its start,
-so a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
+Two points differ from the paper. First, current modes are paired with the modes at rest by the modal assurance
+criterion (MAC) instead of their index. The modes at rest are turned by the mean rotation of the body for this. If C is
+not diagonal, it is rotated by the orthogonal matrix nearest to the overlap of both. Second, the eigensolver starts from
+these modes instead of those of the last step. So a step depends only on the state at its start, and a resumed bake is
+bitwise identical. Linear elasticity needs the modes only once.
 
 Trap: as in the paper, V is not a potential of the whole motion, and its forces may have a resultant and a torque.
 """
@@ -34,9 +35,9 @@ from .vibrations import Springs
 
 
 class CurrentModes:
-    """EigenFit as published [EigenFit19]: modes of the current shape, by an eigenproblem per step.
+    """EigenFit as published [EigenFit19]: vibration modes of the current configuration, from one eigenproblem per step.
 
-    Interface: :class:`.methods.MatchMethod`.
+    Implements :class:`.methods.MatchMethod`.
     """
 
     name = "current_modes"
@@ -55,13 +56,16 @@ class CurrentModes:
         self._known: tuple[np.ndarray, TrackedModes, LowRank] | None = None
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
-        """Return the load. ``scale`` (c,) multiplies the stiffness of each element or cubature point; ``beta``, s, is
-        the stiffness-proportional damping.
+        """Return the load that corrects the modal stiffness in a step. ``scale`` (c,) multiplies the stiffness per
+        element or cubature point; ``beta``, s, is the stiffness-proportional damping.
         """
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return q (k,), kg^(1/2) m, and ``Y C Y^T``, N/m, at the positions x (r,3) at a step's start."""
+        """Return the modal coordinates q (k,), kg^(1/2) m, of k current modes, and the stiffness correction ``Y C
+        Y^T``, N/m, at the positions x (r,3) at a step's start. ``scale`` (c,) multiplies the stiffness per element or
+        cubature point.
+        """
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
         if not self._is_linear or self._known is None or not np.array_equal(self._known[0], scale):
@@ -89,19 +93,22 @@ class CurrentModes:
 
 
 class CurrentLoad:
-    """Load with V of ``modes``: stiffness factors ``scale`` (c,), stiffness-proportional damping ``beta``, s."""
+    """Load that corrects the stiffness of the current ``modes``. ``scale`` (c,): stiffness factor per element or
+    cubature point; ``beta``, s: stiffness-proportional damping.
+    """
 
     def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
         self._modes, self._scale, self._beta = modes, scale, beta
 
     def begin(self, motion: Motion) -> CurrentPotential:
-        """Return the potential V in a step with this motion."""
+        """Return the potential of the load during a step with the given motion."""
         return CurrentPotential(*self._modes.at(motion.x_prev, self._scale), motion, self._beta / motion.step)
 
 
 class CurrentPotential(LowRankPotential):
-    """Potential V during a step, plus ``friction`` times the same quadratic form of the change of q from the base of
-    the time integration rule. ``q`` (k,), kg^(1/2) m, is taken at the step's start.
+    """Potential ``1/2 q . C q`` of a step in its modal coordinates q (k,), kg^(1/2) m, plus the damping term ``friction
+    / 2 (q - q_b) . C (q - q_b)``. The argument ``q`` is taken at the step's start; q_b is taken at the base of the time
+    integration rule. ``low_rank`` holds dq/dx and C.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:
@@ -114,12 +121,12 @@ class CurrentPotential(LowRankPotential):
         return self._q + (x - self._start).ravel() @ self._rows
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, at ``positions`` (r,3) m."""
+        """Return the potential, J, at positions (r,3) m."""
         q = self._coordinates(positions)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3), N, at ``positions`` (r,3)."""
+        """Return the gradient (r,3), N, of the potential at positions (r,3) m."""
         q = self._coordinates(positions)
         return (self._rows @ (self._core @ (q + self._friction * (q - self._base)))).reshape(positions.shape)

@@ -5,11 +5,12 @@ A body at rest under a suddenly applied acceleration a moves in its modes, in th
 
     u(t) = sum_k p_k (1 - cos omega_k t) / lambda_k v_k,     p_k = v_k . M a
 
-(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). Both the fine body and the
-coarse one, unmatched or with the matched stiffness, move like this. Let a, b be the factors of their modes v_k, whose
-overlap is B. The distance of the bodies in the mass norm is ``|u_f - u_c|² = a.a + b.b - 2 b . B a``. The estimate is
-the root of the largest distance over the largest movement in two periods, each summed over the accelerations of
-:func:`.vibrations.modal_loads`. It includes the error that the coarse modes cannot represent.
+(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). The equation holds for the fine
+body and for the coarse one, unmatched or with the matched stiffness. Let a and b be the modal amplitudes of the fine
+and the coarse body, and B the overlap of coarse with fine modes. The squared distance of the bodies in the mass norm is
+``|u_f - u_c|² = a.a + b.b - 2 b . B a``, and the squared movement is ``a.a``. Both are summed over the accelerations of
+:func:`.vibrations.modal_loads`. The estimate is the root of the largest squared distance over the largest squared
+movement in two periods. It includes the error of motions that the coarse modes cannot represent.
 """
 
 from __future__ import annotations
@@ -33,22 +34,24 @@ WORTH = 0.01
 
 
 class Estimate(NamedTuple):
-    """Expected errors relative to the fine body's movement: ``plain`` without a match, ``matched`` with it."""
+    """Expected or measured errors of the coarse body's displacements, relative to the fine body's movement: ``plain``
+    without a match of vibrations, ``matched`` with it.
+    """
 
     plain: float
     matched: float
 
 
 def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
-    """Return the expected errors of a body without a match and with these pairs of modes matched."""
+    """Return the expected errors of the coarse body: without a match, and with the modes in ``pairs`` matched."""
     plain, matched = _apart(spectra, np.diag(spectra.coarse)), _apart(spectra, _matched(spectra, pairs))
     return Estimate(plain, float(np.hypot(matched, LEFT * plain)))
 
 
 def sufficient_mode_count(spectra: Spectra) -> int:
-    """Return the smallest number of lowest coarse vibrations whose matched error is within WORTH of the least; 0 if
-    none can be matched. The last vibration of the spectra is not counted: it only shows if the previous one belongs to
-    a cluster.
+    """Return the smallest number of lowest coarse vibrations whose match has an expected error at most WORTH above the
+    least one; 0 if no vibration can be matched. The last vibration of the spectra is not counted, since it only shows
+    whether the previous one belongs to a cluster.
     """
     counts = [m for m in range(1, len(spectra.coarse)) if truncate_at_cluster(spectra.coarse, m) == m]
     paired = [(m, pairs) for m in counts if len((pairs := pair(spectra, m)).coarse)]
@@ -57,14 +60,18 @@ def sufficient_mode_count(spectra: Spectra) -> int:
 
 
 def _matched(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the stiffness matrix of the coarse modes, (c,c), 1/s², with the target stiffness for the paired modes."""
+    """Return the stiffness matrix (c,c), 1/s², in the basis of the c coarse modes: the target stiffness for the paired
+    modes, the eigenvalues on the diagonal for the others.
+    """
     K = np.diag(spectra.coarse)
     K[np.ix_(pairs.coarse, pairs.coarse)] = target_modal_stiffness(spectra, pairs)
     return K
 
 
 def _apart(spectra: Spectra, K: np.ndarray) -> float:
-    """Return the estimated error, over the movement, of a body whose coarse modes have the stiffness K (c,c), 1/s²."""
+    """Return the expected error, relative to the fine body's movement, of a coarse body whose stiffness in the basis of
+    its modes is K (c,c), 1/s².
+    """
     times = np.linspace(0.0, SWINGS * 2.0 * np.pi / np.sqrt(spectra.fine[0]), SAMPLES)
     eigenvalues, turn = np.linalg.eigh(K)
     a = _factors(times, spectra.fine, spectra.fine_pulls)
@@ -76,6 +83,8 @@ def _apart(spectra: Spectra, K: np.ndarray) -> float:
 
 
 def _factors(times: np.ndarray, eigenvalues: np.ndarray, pulls: np.ndarray) -> np.ndarray:
-    """Return the factors (t,k,l) of k modes at times (t,) s, for modal loads ``pulls`` (k,l)."""
+    """Return the modal amplitudes (t,k,l) at t times, s, of k modes under l suddenly applied accelerations.
+    ``eigenvalues`` (k,) 1/s²; ``pulls`` (k,l) are the modal loads.
+    """
     swing = (1.0 - np.cos(np.outer(times, np.sqrt(eigenvalues)))) / eigenvalues
     return swing[:, :, None] * pulls

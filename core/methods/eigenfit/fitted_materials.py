@@ -34,36 +34,38 @@ from .stretch_measure import StretchMeasure
 from .vibrations import Springs, Vibrations
 
 ROUNDS, FARTHEST = 12, 1.0
-"""Largest number of Gauss-Newton iterations, and the bound of a change of z in one."""
+"""Largest number of Gauss-Newton iterations, and the largest change of an entry of z in one iteration."""
 
 MOST = 4.0
 """Bound of |z|: the factors exp z are between about 1/50 and 50."""
 
 GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
-"""GAINED, GAINED_WHOLE: least relative decrease of the objective with which the iterations continue, in a subspace and
-in all vertices. In all vertices an iteration costs as much as a few steps and gains little. SHORTEST: smallest fraction
-of a step that is tried.
+"""GAINED (in a subspace), GAINED_WHOLE (in the full space): the iterations continue while the objective decreases by
+at least this fraction. In the full space an iteration costs as much as a few time steps and gains little. SHORTEST:
+smallest tried fraction of a Gauss-Newton step.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""Defaults of eps and ``by_volume`` that suit most bodies."""
+"""Defaults that suit most bodies: the regularisation eps, and the weight ``by_volume`` of volume fractions in v."""
 
 OFF_DIAGONAL_WEIGHT = 0.3
 """Weight a of off-diagonal entries of the modal stiffness."""
 
 RESIDUAL = 1e-2
-"""Relative residual of modes in an iteration; the relative error of eigenvalues is its square."""
+"""Relative residual of the modes computed in an iteration; the relative error of eigenvalues is its square."""
 
 CROSSING = 4
 """Number of modes that are computed beyond those at rest, since a matched mode may change places with one of them."""
 
 
 class OneStiffness:
-    """Scale all moduli by the ratio of the first paired eigenvalues; see :class:`.methods.MatchMethod`."""
+    """Match method that multiplies all moduli by one factor, the ratio of fine to coarse eigenvalue of the first paired
+    vibration. See :class:`.methods.MatchMethod`.
+    """
 
     name = "one_stiffness"
     label = "One Stiffness"
-    description = "Scale the whole body's stiffness, so that its first vibration is right (DAC); as fast as unmatched"
+    description = "Scale the whole body's stiffness, so that its first frequency is right (DAC); as fast as unmatched"
     of_positions = controls = False
     variants = ((),)
 
@@ -77,7 +79,9 @@ class OneStiffness:
 
 
 class FittedMaterials:
-    """Fit the moduli of each tet to all paired modes; see :class:`.methods.MatchMethod`."""
+    """Match method that fits the Lame moduli of each tet, so that all paired modes have the fine body's stiffness. See
+    :class:`.methods.MatchMethod`.
+    """
 
     name = "fitted_materials"
     label = "Fitted Materials"
@@ -104,7 +108,9 @@ class FittedMaterials:
 
 
 def _fit(fit: _Fit) -> np.ndarray:
-    """Return the logarithms z (m,2) of the factors of both moduli after the iterations of a fit."""
+    """Solve a least-squares fit of moduli by Gauss-Newton iterations. Return z (m,2), the logarithms of the factors of
+    mu and lambda per element.
+    """
     z, part = fit.at_first, 1.0
     now = fit.at_rest()
     for _ in range(ROUNDS):
@@ -123,9 +129,9 @@ def _fit(fit: _Fit) -> np.ndarray:
 
 
 class _Fitted(NamedTuple):
-    """Modes for some moduli: ``found``, all of them; ``modes`` (k,r,3), the matched ones; ``firmness`` (k(k+1)/2,), the
-    weights of the residuals; ``away``, the weighted residuals ``T - U^T K U`` on and above the diagonal; ``total``, the
-    objective.
+    """Modes and residuals of a fit at given moduli. ``found``: all computed modes; ``modes`` (k,r,3): the k matched
+    ones; ``firmness`` (k(k+1)/2,): weight per residual; ``away`` (k(k+1)/2,): weighted residuals ``T - U^T K U`` on and
+    above the diagonal; ``total``: objective.
     """
 
     found: np.ndarray
@@ -136,7 +142,9 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """Least-squares problem for the moduli of a space."""
+    """Least-squares problem for the factors of mu and lambda per element, with which the paired modes have their target
+    stiffness. The unknowns are the logarithms z (m,2) of the factors.
+    """
 
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
@@ -155,14 +163,16 @@ class _Fit:
         self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
-        """Evaluate the fit at z (m,2). The modes are computed from nearby modes ``near`` (k,r,3)."""
+        """Return modes, residuals and objective at the logarithmic factors z (m,2) of the moduli. The eigensolver
+        starts from the modes ``near`` (k,r,3).
+        """
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
         return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
-        """Evaluate the fit at the initial z. In all vertices the modes are known there. In a subspace they are
-        recomputed with further modes, which add no cost.
+        """Return modes, residuals and objective for the initial moduli. In the full space they use the modes that are
+        already known. In a subspace the modes are recomputed together with some higher ones, at no extra cost.
         """
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)
@@ -177,7 +187,9 @@ class _Fit:
         return _Fitted(found.modes, now.modes, firmness, away, total)
 
     def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """Return the Gauss-Newton step (m,2) from z (m,2)."""
+        """Return the Gauss-Newton step (m,2) from the logarithmic factors z (m,2), whose modes and residuals are
+        ``now``.
+        """
         J = self._energies(z, now.modes).reshape(len(now.away), -1)
         J *= now.firmness[:, None]
         v = self._v.ravel()
@@ -186,8 +198,9 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """Return ``u_i . K_e u_j`` of each element e at rest, for the pairs i <= j of modes and the two moduli,
-        (k(k+1)/2,m,2), 1/s².
+        """Return ``u_i . K_e u_j``, 1/s², for all pairs i <= j of k modes (k,r,3), with the stiffness K_e at rest of
+        element e due to mu and to lambda: (k(k+1)/2,m,2), by pair, element and modulus. z (m,2): logarithmic factors of
+        the moduli.
         """
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])

@@ -13,8 +13,9 @@ from .matching import SHARE, Pairs, Spectra
 
 
 class Vibration(NamedTuple):
-    """Vibration of the body in its space: ``frequency``, Hz, without a match; ``right``, Hz, of the finer body, 0 if
-    unmatched; ``share``, the fraction of the mode in the span of the fine modes.
+    """Vibration of the coarse body in the report of a match. ``frequency``, Hz: its unmatched frequency; ``right``, Hz:
+    the frequency of its counterpart in the finer body, 0 if unmatched; ``share``: the fraction of its squared mass norm
+    in the span of the fine modes.
     """
 
     frequency: float
@@ -23,23 +24,25 @@ class Vibration(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Result of a match: ``words`` for the user, empty if nothing is matched, and the ``vibrations``, slowest first."""
+    """Result of a match: ``words``, the report for the user, empty if nothing is matched; ``vibrations`` of the coarse
+    body, lowest frequency first.
+    """
 
     words: str = ""
     vibrations: tuple[Vibration, ...] = ()
 
     def with_words(self, more: str) -> Match:
-        """Return the match with more words appended."""
+        """Return a copy with the sentence ``more`` appended to the report."""
         return self._replace(words=f"{self.words} {more}".strip())
 
 
 REFUSED = "Vibrations are not matched: "
-"""First words of the report if vibrations could not be computed or compared (MatchError)."""
+"""First words of the report after a MatchError: vibrations could not be computed or compared."""
 
 
 class _Words(NamedTuple):
-    """Words of the report: a name for the ``finer`` body, and the settings to raise for a vibration without a
-    counterpart (``unlike``), for one that is too soft (``limp``), and for a smaller error (``remedy``).
+    """Texts of the report that depend on the finer body: its name (``finer``); the setting to raise if a vibration has
+    no counterpart (``unlike``); the setting to raise if one is too soft (``limp``); the remedy for a large error.
     """
 
     finer: str
@@ -52,11 +55,11 @@ OF_MESHES = {
     True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
     False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
 }
-"""Words of the report by ``Spectra.is_one_mesh``."""
+"""Texts of the report by finer body: True for the same mesh in the full space, False for a finer lattice."""
 
 SLOW = 0.95
-"""Frequency relative to that of the finer body below which a vibration is reported. A coarse body whose pins hold as
-firmly is stiffer, so its vibrations are not slower.
+"""Vibrations below this fraction of the finer body's frequency are reported as too slow. A coarse body with equally
+firm pins is stiffer than the fine one, so a slower vibration shows that the pins hold less.
 """
 
 
@@ -68,9 +71,10 @@ def match_summary(
     off: Sequence[Estimate] = (),
     is_tried: bool = False,
 ) -> Match:
-    """Return the report for the lowest ``count`` vibrations; ``is_chosen``: this number was chosen automatically.
-    ``off``: the expected errors of the body, if known; ``is_tried``: they were measured in trial simulations, one per
-    load.
+    """Return the report on the match of the lowest ``count`` vibrations.
+
+    ``is_chosen``: this number was chosen automatically. ``off``: the errors of the body's displacements, expected ones,
+    or measured ones per load if a trial simulation was made (``is_tried``); empty if unknown.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -91,7 +95,9 @@ def match_summary(
 
 
 def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
-    """Return the report for the lowest ``count`` vibrations if their stiffness is controlled without a match."""
+    """Return the report for a body that is not matched, but whose lowest ``count`` vibrations the user can make softer
+    or stiffer.
+    """
     match = match_summary(spectra, pairs, count)
     if not match.vibrations:
         return match
@@ -100,9 +106,12 @@ def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
 
 
 def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
-    """Return words about vibrations that ``factors`` (frames,k) control but that were not computed, or ""."""
+    """Return a sentence that names the vibrations that the user controls but that were not computed, or "".
+    ``vibrations`` are the computed ones; ``factors`` (frames,k) are the user's stiffness factors per frame and
+    vibration.
+    """
     others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
-    return f"{_named(others)} not controlled: set more Matched Vibrations." if others else ""
+    return f"{_named(others)} not controlled: raise Matched Vibrations." if others else ""
 
 
 def _hertz(eigenvalues: np.ndarray) -> np.ndarray:
@@ -122,14 +131,16 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
 
 
 def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
-    """Return the words about a match that is not used, since its trial did not show a smaller error."""
+    """Return the sentences on a match that was rejected, since its trial simulation showed no smaller error. ``off``:
+    measured errors per load; ``is_one_mesh``: the finer body is the same mesh in the full space.
+    """
     tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return the words about the error of the body relative to its movement. Without a trial between two meshes, the
-    unmatched error is omitted: the estimate assumes firmer pins than the body has.
+    """Return a sentence with the errors of the body in per cent of its movement. The unmatched error is omitted for two
+    different meshes without a trial: the estimate assumes firmer pins than the body has.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
@@ -138,25 +149,28 @@ def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
 
 
 def _range(parts: Sequence[float]) -> str:
-    """Return the range of errors, from fractions of the movement, in per cent: "5 %", "3 to 12 %"."""
+    """Return the range of errors, given as fractions of the movement, in words: "5 %", "3 to 12 %"."""
     ends = [f"{100.0 * np.clip(part, 0.01, 1.0):.0f}" for part in (min(parts), max(parts))]
     return f"{' to '.join(dict.fromkeys(ends))} %"
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
-    """Return one sentence per reason why vibrations are unmatched. ``found``: number of fine vibrations."""
+    """Return one sentence per reason why some of the ``wanted`` lowest vibrations are unmatched. ``found``: number of
+    fine vibrations that were compared.
+    """
     alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {
-        f"none of the {words.finer}'s first {found} has this shape: raise {words.unlike} or Matched Vibrations": unlike,
-        f"too few cubature points resolve it: raise {words.limp}": [k for k in alone if k not in unlike],
-        f"the next has the same frequency: set more Matched Vibrations, or {len(vibrations)}": cut,
+        f"none of the first {found} vibrations of the {words.finer} has such a shape: "
+        f"raise {words.unlike} or Matched Vibrations": unlike,
+        f"too few cubature points resolve such a shape: raise {words.limp}": [k for k in alone if k not in unlike],
+        f"the next vibration has the same frequency: set Matched Vibrations higher, or to {len(vibrations)}": cut,
     }
     return [f"{_named(which)} not matched, since {reason}." for reason, which in reasons.items() if which]
 
 
 def _named(modes: Sequence[int]) -> str:
-    """Return a subject and verb for vibrations with these indices, with ranges: "Vibrations 1, 3 to 7 and 9 are"."""
+    """Return a list of vibrations with its verb, as "Vibrations 1, 3 to 7 and 9 are". ``modes``: indices from 0."""
     runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
     *before, last = [
         each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])

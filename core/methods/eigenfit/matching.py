@@ -22,17 +22,21 @@ from .stretch_potential import StretchLoad, StretchModes
 from .vibrations import Springs, Vibrations, modal_loads, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
-"""Least fraction of a coarse mode in the span of the computed fine modes; modes below it are not matched."""
+"""Least fraction of a coarse mode's squared mass norm in the span of the computed fine modes. Modes below it are not
+matched.
+"""
 
 SPARE = 10
-"""Number of fine modes beyond the matched ones, since the last coarse modes can lie in their span."""
+"""Number of fine modes computed beyond the matched ones: the counterparts of the last coarse modes may be among them.
+"""
 
 MOST = 20
 """Number of coarse modes to compute if the number of matched modes is chosen automatically."""
 
 LIMP = 0.3
-"""Eigenvalue of a coarse mode, relative to the fine one, below which too few cubature points resolve the mode: its
-stresses at these do not define a usable coordinate. Bodies moved correctly from 0.37 on, and were thrown about at 0.06.
+"""Least ratio of a coarse eigenvalue to the fine one. Below it too few cubature points resolve the mode: its stresses
+there do not define a usable modal coordinate. Bodies moved correctly from a ratio of 0.37 on, and were thrown about at
+0.06.
 """
 
 CLUSTER = 1.01
@@ -40,22 +44,26 @@ CLUSTER = 1.01
 
 
 NEAR = 1.15
-"""Ratio of coarse eigenvalues below which modes may mix with the fine modes of each other, between two meshes."""
+"""Two coarse modes whose eigenvalues have a smaller ratio than this may rotate into each other to match the modes of a
+different mesh.
+"""
 
 MIXED = 0.2
-"""Squared overlap of a coarse mode with the fine mode of another from which both count as mixed, at any ratio of
-eigenvalues. Example: the two slowest modes of a crab on four feet, 1.24 apart, are each half of both fine ones. Without
-this bound each had the frequency of the other's shape.
+"""Least squared overlap of a coarse mode with another mode's fine counterpart at which these two coarse modes may also
+rotate into each other, at any ratio of eigenvalues. Example: on a crab with four feet, the two slowest coarse modes
+have eigenvalues with the ratio 1.24, and each is an equal mixture of two fine modes. Without this rule their
+frequencies were exchanged.
 """
 
 
 class Spectra(NamedTuple):
-    """Vibrations of a body in its space and of the finer body to match, without rigid motions.
+    """Vibrations of a coarse body and of the finer body to match, without rigid motions.
 
-    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and mass-orthonormal modes of the space: the modes to match
-    and the next one, which shows if the last to match belongs to a cluster. ``fine`` (f,): eigenvalues of the finer
-    body, 1/s². ``overlap`` (c,f): B. ``is_one_mesh``: the finer body is the same mesh in all its vertices.
-    ``coarse_pulls``, ``fine_pulls`` (c,l), (f,l): modal loads of l accelerations (:func:`.vibrations.modal_loads`).
+    Coarse body, c modes: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns.
+    One mode more than is to be matched shows whether the last one belongs to a cluster. Finer body, f modes:
+    eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``: True if
+    the finer body is the same mesh in the full space. ``coarse_pulls`` (c,l), ``fine_pulls`` (f,l): modal loads due to
+    l accelerations (:func:`.vibrations.modal_loads`).
     """
 
     coarse: np.ndarray
@@ -68,9 +76,9 @@ class Spectra(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Paired modes: ``coarse``, ``fine`` (k,), their indices; ``shares`` (c,), the fraction of each coarse mode in the
-    span of the fine ones; ``alone`` (a,), indices of coarse modes without a fine counterpart that the cubature resolves
-    well.
+    """Pairs of k coarse and fine modes with matching shapes. ``coarse``, ``fine`` (k,): indices of the paired modes;
+    ``shares`` (c,): fraction of each coarse mode's squared mass norm in the span of the fine modes; ``alone`` (a,):
+    indices of coarse modes that have no fine counterpart, but are resolved well by the cubature.
     """
 
     coarse: np.ndarray
@@ -87,9 +95,11 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` + 1 modes of a model's space and the fine modes that may match them. Fine modes are
-    those of the model in all its vertices, or of a ``finer`` model of the same body. If that model is the space itself,
-    its own modes serve. ``springs`` hold the unknowns of a subspace.
+    """Return the lowest ``count`` + 1 modes of the body in its ``space``, and the fine modes to match them with.
+
+    Fine modes are those of ``finer``, a model of the same body on a finer mesh, or by default of ``model`` in its full
+    space. If the space is the finer model itself, its modes are both coarse and fine. ``springs`` are the springs that
+    hold the body in a subspace.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -108,7 +118,9 @@ def find_spectra(
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
-    """Return modes (c,r,3) of a space as displacements (c,n,3) of the vertices of its mesh, or of a ``finer`` mesh."""
+    """Return modes (c,r,3) of a space as displacements (c,n,3) of the n vertices of its mesh, or of a ``finer``
+    mesh.
+    """
     if space.is_reduced:
         modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
     if finer is None:
@@ -118,8 +130,9 @@ def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
-    """Return the pairs of the lowest ``count`` coarse modes with fine ones. Modes outside the span of the fine ones,
-    modes that the cubature does not resolve, and a cluster that ``count`` would cut are not matched.
+    """Return the pairs of the lowest ``count`` coarse modes with fine modes. Three kinds of coarse modes stay unpaired:
+    those outside the span of the fine modes, those that the cubature does not resolve, and those of a cluster of
+    near-equal eigenvalues that continues beyond ``count``.
     """
     assurance = spectra.overlap[: truncate_at_cluster(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
@@ -129,7 +142,9 @@ def pair(spectra: Spectra, count: int) -> Pairs:
 
 
 def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
-    """Return the largest number, at most ``count``, of lowest modes that does not cut a cluster."""
+    """Return the largest number of lowest modes, at most ``count``, that does not split a cluster of near-equal
+    eigenvalues (k,).
+    """
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
         count -= 1
@@ -137,9 +152,11 @@ def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the shapes that the paired modes should have, in the basis of the coarse ones: the orthogonal matrix Q
-    (k,k) nearest to B. Between two meshes, a small overlap of modes with distant frequencies only reflects the
-    difference of the meshes. There Q is block-diagonal, by clusters of modes that are near or strongly mixed.
+    """Return the target shapes of the k paired modes in the basis of the coarse modes: the orthogonal matrix Q (k,k)
+    nearest to the overlap of coarse with fine modes.
+
+    For two different meshes Q is block-diagonal: only modes with near eigenvalues or a large overlap are combined. A
+    small overlap of modes with distant frequencies only reflects the difference of the meshes.
     """
     overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
@@ -152,24 +169,29 @@ def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the target stiffness of the paired coarse modes, ``Q diag(fine) Q^T``, (k,k), 1/s²."""
+    """Return the target stiffness (k,k), 1/s², of the k paired modes in the basis of the coarse modes: ``Q diag(fine)
+    Q^T`` with fine eigenvalues and :func:`target_mode_rotation` Q.
+    """
     Q = target_mode_rotation(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return F (k,k), which maps a core C for modes (k,r,3) to ``F C F^T`` for the coordinates q with dq/dx (r,3,k).
-    They differ between two meshes, where springs of pins take part in the modes but not in q.
+    """Return the matrix F (k,k) that converts a stiffness correction C of ``modes`` (k,r,3) to modal coordinates q with
+    ``gradients`` dq/dx (r,3,k): ``F C F^T``. Modes and coordinates differ on a different mesh, where springs of pins
+    take part in the modes but not in q.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
 
 class Matching:
-    """Potential that matches the vibrations of a body in its space to a finer one: :class:`.methods.MatchMethod`."""
+    """Match method that adds a potential of the stretches to the elastic energy, by which the coarse body has the finer
+    body's vibrations at rest. See :class:`.methods.MatchMethod`.
+    """
 
     name = "stretch_potential"
     label = "EigenFit"
-    description = "Add a potential of the stretches, from the vibrations at rest: matches all of them in every pose"
+    description = "Add an energy of the stretch, fitted to the vibrations at rest: matches all of them in every pose"
     of_positions, controls = False, True
     variants = ((),)
     stiffness = None
@@ -190,13 +212,17 @@ class Matching:
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:
-        """Return the core C (k,k), 1/s², with which the modes have the eigenvalues ``right`` (k,), 1/s²."""
+        """Return the stiffness correction C (k,k), 1/s², in the modal coordinates, with which the k corrected modes
+        have the eigenvalues ``right`` (k,), 1/s².
+        """
         return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
-        """Return the load of V, or None without a correction. The stiffness of elements is multiplied by ``scale``
-        (c,), and V keeps its bounds relative to the elastic energy. ``beta``, s, is the stiffness-proportional damping.
-        ``factors`` (f,) multiply the target eigenvalues of the first f coarse modes.
+        """Return the load with the correcting potential, or None if nothing is corrected.
+
+        ``scale`` (c,) multiplies the stiffness per element or cubature point; the bounds of the potential relative to
+        the elastic energy stay the same. ``beta``, s: stiffness-proportional damping. ``factors`` (f,) multiply the
+        target eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

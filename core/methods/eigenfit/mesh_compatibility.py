@@ -11,22 +11,24 @@ from ...mechanics.constraints.anchors import cell_sides
 from ..model.model import Model
 
 LIGHTEST, HEAVIEST = 0.8, 1.25
-"""Bounds of the ratio of the masses of body and finer body: frequencies scale with its inverse square root."""
+"""Bounds of the coarse body's mass over the finer body's: frequencies scale with the inverse square root of the mass.
+"""
 
 APART = 2.0
-"""Largest distance between the bounding boxes of the held vertices, in cells of the coarse body: pins hold whole tets.
+"""Largest difference between the bounding boxes of the held vertices of both bodies, in cells of the coarse body. They
+differ because pins hold whole tets.
 """
 
 NARROW = 0.5
-"""Extent of pins, in cells, below which they act as a point or a line on the coarse body. The extent is two standard
-deviations along the second longest axis. Bars of extent 0.45 and 0.47 had errors of 96 and 51 % of their amplitude, and
-184 and 134 % when matched. Bars held by a whole end are correct from 0.58 on.
+"""Least extent of the pinned region, in cells; smaller regions act as a point or a line on the coarse body. The extent
+is two standard deviations along the second longest axis. Bars with pins of extent 0.45 and 0.47 had errors of 96 and
+51 % of their amplitude, and 184 and 134 % when matched. Bars held at a whole end are correct from 0.58 on.
 """
 
 
 def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> None:
-    """Raise MatchError if ``coarse`` and ``finer`` do not represent the same body; call it before the modal analysis.
-    ``pins`` (k,3) m: surface points that are held in that analysis.
+    """Raise MatchError if ``coarse`` and ``finer`` do not represent the same body, or if its pins are too narrow. Call
+    it before the modal analysis. ``pins`` (k,3) m: surface points that are held in that analysis.
     """
     vertices, more = len(coarse.mesh.rest_positions), len(finer.mesh.rest_positions)
     if more <= vertices:
@@ -48,7 +50,9 @@ def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> N
         held = np.isin(coarse.mesh.tets, coarse.held).any(axis=1)
         cell = float(np.median(cell_sides(coarse.mesh)[held]))
         if 2.0 * _second_deviation(pins) < NARROW * cell:
-            raise MatchError("pins hold much less than a cell.", "Pin more of the surface, or raise Cells Across.")
+            raise MatchError(
+                "the pinned region is much smaller than a cell.", "Pin more of the surface, or raise Cells Across."
+            )
         ends = (_ends(each.mesh.rest_positions[each.held]) for each in (coarse, finer))
         if np.abs(np.subtract(*ends)).max() > APART * cell:
             raise MatchError(
@@ -62,11 +66,11 @@ def _parts(mesh: TetMesh) -> int:
 
 
 def _second_deviation(positions: np.ndarray) -> float:
-    """Return the standard deviation of positions (k,3) m along the second longest axis, m: 0 for a line."""
+    """Return the standard deviation, m, of positions (k,3) m along their second longest principal axis; 0 on a line."""
     away = positions - positions.mean(axis=0)
     return float(np.sqrt(max(np.linalg.eigvalsh(away.T @ away / len(positions))[1], 0.0)))
 
 
 def _ends(positions: np.ndarray) -> np.ndarray:
-    """Return the lowest and highest corner (2,3) of the bounding box of positions (k,3)."""
+    """Return the lowest and the highest corner, (2,3) m, of the bounding box of positions (k,3) m."""
     return np.array([positions.min(axis=0), positions.max(axis=0)])

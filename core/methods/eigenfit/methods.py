@@ -1,5 +1,5 @@
-"""Registry of methods that match the vibrations of a body to those of a finer one. User interfaces offer all listed
-methods, and the tests run them.
+"""Registry of the methods that match the vibrations of a coarse body to those of a finer one. User interfaces offer all
+listed methods, and the tests run them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from .vibrations import Springs
 
 
 class MatchMethod(Protocol):
-    """Interface of a match method. ``name`` is its value in the settings; ``label`` and ``description`` are its texts
-    for the user. A method with ``of_positions`` has a potential of the positions. Mixed FEM cannot use it: its negative
-    curvature ends long steps too early. ``controls``: the method can scale the stiffness of single vibrations.
-    ``variants``: values of its further arguments that trials compare; without trials the first is used.
+    """Method that matches the vibrations of a body in its space to those of a finer body.
 
-    ``spectra`` and ``pairs`` describe the match. ``stiffness`` (c,) or (c,2) multiplies the stiffness, or mu and
-    lambda, of each element or cubature point; None for no change.
+    ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
+    potential of the positions; Mixed FEM cannot use it, since its negative curvature ends long steps too early.
+    ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of further constructor
+    arguments, which trial simulations compare; without trials the first is used.
+
+    ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature
+    point, (c,) for the whole stiffness or (c,2) for mu and lambda; None for no change.
     """
 
     name: ClassVar[str]
@@ -41,12 +43,15 @@ class MatchMethod(Protocol):
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *variant: float
     ) -> None:
-        """Match a space by its vibrations at rest; ``springs`` hold a reduced one. ``pairs`` has at least one pair."""
+        """Match the vibrations at rest of the body in ``space`` by at least one pair of modes. ``springs`` hold the
+        body in a subspace; ``variant`` is one of ``variants``.
+        """
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
-        """Return the load of the method in a step, or None. ``scale`` (c,) multiplies the stiffness of each element or
-        cubature point. ``beta``, s, is the stiffness-proportional damping. ``factors`` (f,) multiply the stiffness of
-        the slowest vibrations, if the method ``controls`` them.
+        """Return the load that the method adds in a step, or None.
+
+        ``scale`` (c,) multiplies the stiffness per element or cubature point. ``beta``, s: stiffness-proportional
+        damping. ``factors`` (f,) multiply the stiffness of the f slowest vibrations, if the method ``controls`` them.
         """
 
 
@@ -63,18 +68,19 @@ MENU = {
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
-"""Choices for the artist: labels and descriptions by name."""
+"""Label and description of each choice in the settings, by name."""
 
 
 def match_methods(
     solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False
 ) -> tuple[type[MatchMethod], ...]:
-    """Return the methods to try; the first one is used if trials are not possible. SettingsError lists the known
-    methods.
+    """Return the match methods to compare in trial simulations; without trials the first one is used. Raise
+    SettingsError if the method in the settings is unknown.
 
-    The automatic choice begins with materials, which add no cost to a step and are more accurate on most bodies
-    (``docs/design/eigenfit.md``). But materials cannot control vibrations. If all pins are released at some frame
-    (``frees_pins``), materials that are right for the free body sag too much before the release.
+    The automatic choice begins with fitted materials, which add no cost to a step and are more accurate on most bodies
+    (``docs/design/eigenfit.md``). They are not tried in two cases. First, they cannot control single vibrations
+    (``is_controlled``). Second, if all pins are released at some frame (``frees_pins``), materials fitted to the free
+    body sag too much before the release.
     """
     name = solver.match_method
     if name == AUTOMATIC:
@@ -85,7 +91,9 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """Raise SettingsError if the match method is unknown, or does not support the solver or controlled vibrations."""
+    """Raise SettingsError if the match method in the settings is unknown, if it does not work with the chosen solver,
+    or if vibrations are controlled (``is_controlled``) and it cannot do so.
+    """
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:
         raise SettingsError(
@@ -94,6 +102,6 @@ def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
         )
     if method.of_positions and solver.is_matched and solver.kind.is_mixed:
         raise SettingsError(
-            f"{method.label} cannot match a body that {solver.kind.label} computes: long steps would stop too early.",
+            f"{method.label} does not work with {solver.kind.label}: long steps would end before they converge.",
             f"Set Match Method to {Matching.label}, or choose another Solver.",
         )

@@ -1,10 +1,9 @@
-"""Lowest modes of a body in its current configuration, or with its current stiffness, from nearby start modes, for
-repeated use.
+"""Eigensolver for the lowest modes of a body whose stiffness K changes repeatedly, started from nearby modes.
 
-In all vertices, a block Krylov method (Golub and Underwood 1977) builds blocks ``T V``, ``T = (K + s M)^-1 M``, from
-the start modes. Rayleigh-Ritz finds the lowest pairs in their span. Each block gains more than a digit; inverse power
-iteration as in [EigenFit19], which uses the last block alone, gains less. The pattern of K is analysed once. In a
-subspace the dense eigenproblem is solved.
+In the full space, a block Krylov method (Golub and Underwood 1977) starts from a block V of nearby modes, and
+multiplies it repeatedly by ``T = (K + s M)^-1 M``. Rayleigh-Ritz finds the lowest modes in the span of all blocks. Each
+block gains more than a digit. Inverse power iteration as in [EigenFit19], which uses the last block alone, gains less.
+The sparsity pattern of K is analysed once. In a subspace the dense eigenproblem is solved.
 """
 
 from __future__ import annotations
@@ -24,35 +23,41 @@ from ..subspaces.space import Space
 from .vibrations import Springs, Vibrations, reduced_vibrations
 
 RIGID = 0.01
-"""Eigenvalue relative to the lowest one at rest below which a mode counts as rigid."""
+"""Largest eigenvalue of a rigid mode, relative to the lowest eigenvalue of a vibration at rest."""
 
 SHIFT = 0.1
-"""Shift s relative to the lowest eigenvalue at rest. With a shift, T exists for a free body too. With a smaller one,
-rigid motions hide all other modes in ``T V``.
+"""Shift s relative to the lowest eigenvalue at rest. With a shift, ``T = (K + s M)^-1 M`` exists for a free body too.
+With a smaller shift, rigid motions would dominate ``T V`` and hide all other modes.
 """
 
 ROUNDS, RESIDUAL = 8, 1e-3
-"""Largest number of blocks, and the residual ``|T u - t u| / t`` of the last wanted mode at which no more are built.
-The relative error of eigenvalues is its square.
+"""Largest number of Krylov blocks, and the tolerance of the residual ``|T u - t u| / t`` of each wanted mode u with the
+eigenvalue t of T. The relative error of eigenvalues is the square of the residual.
 """
 
 DEPENDENT = 1e-10
-"""Fraction of a block's squared size below which a new direction counts as round-off."""
+"""Smallest part of a new direction outside the span of earlier blocks, as a fraction of its squared mass norm; less is
+round-off.
+"""
 
 
 class NearModes(Protocol):
-    """Finder of the lowest modes of a space at changing tangents."""
+    """Eigensolver for the lowest modes of a space, used repeatedly with changing tangents."""
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return the lowest mass-orthonormal modes that are not rigid, at a tangent, from nearby modes ``near``
-        (k,r,3): ``count`` modes and ``beyond`` further ones, which may be less exact, or fewer if the block method
-        finds no more. ``scale``: approximate ratio of the stiffness to that at rest.
+        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``: ``count`` modes,
+        and up to ``beyond`` further ones, which may be less exact.
+
+        The iterations start from the modes ``near`` (k,r,3). ``scale``: approximate ratio of the stiffness to that at
+        rest.
         """
 
 
 def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
-    """Return the finder of modes of a space. ``springs`` hold a reduced space; ``lowest`` is the space's lowest
-    eigenvalue at rest, 1/s²; ``residual`` is the tolerance in all vertices.
+    """Return the eigensolver for a space: dense in a subspace, block Krylov in the full space.
+
+    ``springs`` hold the body in a subspace; ``lowest``, 1/s²: lowest eigenvalue of a vibration at rest; ``residual``:
+    relative tolerance of modes in the full space.
     """
     return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 
@@ -64,7 +69,7 @@ class _Dense:
         self._rigid = int(np.sum(at_rest < RIGID * lowest))
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return the lowest modes by the dense eigenproblem, as :meth:`NearModes.find`."""
+        """Return the lowest modes in a subspace by the dense eigenproblem, as :meth:`NearModes.find`."""
         springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
         found = reduced_vibrations(self._space, springs, self._rigid + count + beyond, tangent)
         return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
@@ -86,7 +91,7 @@ class _Sparse:
             self._held = entries, held.data
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return the lowest modes by a block Krylov method, as :meth:`NearModes.find`."""
+        """Return the lowest modes in the full space by a block Krylov method, as :meth:`NearModes.find`."""
         free, lowest = self._sparsity.free, scale * self._lowest
         self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
         entries, stiffness = self._held
@@ -101,7 +106,10 @@ class _Sparse:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowest ``count + beyond`` eigenvalues and eigenvectors that are not rigid motions."""
+        """Return eigenvalues (w,) 1/s² and eigenvectors (3f,w) over the f free vertices of the lowest modes that are
+        not rigid, at most w = ``count + beyond`` of them. ``block`` (3f,k): start vectors; ``lowest``, 1/s²: estimate
+        of the lowest eigenvalue.
+        """
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
             new = self._new(block, V, MV)
@@ -122,7 +130,9 @@ class _Sparse:
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
 
     def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
-        """Return a mass-orthonormal basis of the part of a block outside the span of V. Two passes remove round-off."""
+        """Return a mass-orthonormal basis of the component of ``block`` that is orthogonal to V, with ``MV = M V``.
+        Repeating the projection removes round-off.
+        """
         block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
         for _ in range(2):
             block = block - V @ (MV.T @ block)
@@ -133,8 +143,8 @@ class _Sparse:
 
 
 class TrackedModes(NamedTuple):
-    """Modes paired with k earlier ones: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3); ``turn`` (k,k), orthogonal,
-    maps the earlier modes to them.
+    """Modes that continue k earlier modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3), in the order of the earlier
+    ones. ``turn`` (k,k) is the orthogonal matrix nearest to the overlap of new (rows) with earlier modes (columns).
     """
 
     eigenvalues: np.ndarray
@@ -143,8 +153,8 @@ class TrackedModes(NamedTuple):
 
 
 def track_modes(found: Vibrations, others: np.ndarray, mass: Any) -> TrackedModes:
-    """Return those of the ``found`` modes that continue the earlier mass-orthonormal modes ``others`` (k,r,3), paired
-    by the modal assurance criterion.
+    """Return the k modes among ``found`` that continue the k earlier mass-orthonormal modes ``others`` (k,r,3). Modes
+    are paired by the modal assurance criterion, with the mass matrix ``mass``.
     """
     weighed = np.array([mass @ u for u in others]).reshape(len(others), -1)
     overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T

@@ -19,19 +19,22 @@ from .near_modes import SHIFT, track_modes
 from .vibrations import Springs, Vibrations, modes_in_space
 
 ROUNDS, EXACT = 30, 1e-11
-"""Largest number of iterations, and the tolerance of eigenvalues relative to the largest."""
+"""Largest number of iterations, and the tolerance of the modal stiffness relative to its largest entry."""
 
 DEPENDENT = 1e-12
 """Smallest squared singular value of the span, relative to the largest; smaller ones are round-off."""
 
 
 class SpringSupportedModes:
-    """Reduced model of a body and its springs near rest.
+    """Reduced model, near rest, of a body held by soft springs. Its basis consists of the body's modes and of the
+    displacements due to the forces dq/dx.
 
     Parameters
     ----------
-    space, springs : the body and the springs that hold it
-    found : its vibrations; paired : (k,) indices of the matched ones; gradients : (r,3,k) dq/dx of these
+    space, springs : the body in its space, and the springs that hold it
+    found : its vibrations
+    paired : (k,) indices of the matched vibrations
+    gradients : (r,3,k) derivatives dq/dx of the modal coordinates of the matched vibrations
     """
 
     def __init__(
@@ -49,8 +52,9 @@ class SpringSupportedModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """Return C (k,k), 1/s², with which the matched modes have the stiffness ``target`` (k,k), 1/s², by iterations
-        from a nearby core ``near``. If they do not converge, return the best iterate.
+        """Return the stiffness correction C (k,k), 1/s², in modal coordinates, with which the k matched modes have the
+        stiffness ``target`` (k,k), 1/s². The iterations start from ``near`` (k,k). If they do not converge, return the
+        best iterate.
         """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
         best, least = near, np.inf

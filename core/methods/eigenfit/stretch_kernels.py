@@ -18,12 +18,14 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density over the shear modulus, at strains of 1e-6; below it, round-off dominates a quotient of energies."""
+"""Energy density at strains of 1e-6, over the shear modulus. Round-off dominates the quotient of smaller densities."""
 
 
 @parallel_kernel
 def fill_stress(begin, end, U, sigma, V, T, out):
-    """Fill ``out`` (m,3,3) with the derivatives of ``T . s(F)`` by F, for T (m,6)."""
+    """Fill ``out`` (m,3,3) with the derivative by F of ``T : S(F)`` per element, for the polar stretch S of ``F = U
+    diag(sigma) V^T`` and constant stresses T (m,6) with doubled off-diagonal entries.
+    """
     A, D, scratch = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(begin, end):
         t = T[e]
@@ -41,9 +43,12 @@ def fill_stress(begin, end, U, sigma, V, T, out):
 
 @parallel_kernel
 def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
-    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` and ``bend`` (m,6) with its derivative by s, at shifts S - I
-    (m,6). ``energies`` (m,) are energy densities, ``stresses`` (m,3) principal stresses in the frames Q, ``at_rest``
-    (m,2) 2 mu and lambda at rest. If psi is not finite, g is one, since the elastic energy is not finite either.
+    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` per element, and ``bend`` (m,6) with the derivative of g by
+    the stretch S.
+
+    ``shift`` (m,6): S - I; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal stresses in the
+    frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. If psi is not finite,
+    g is one, since the elastic energy is not finite either.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -67,9 +72,10 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
-    """Fill ``out`` with ``factor given + (along . given) onto``, for vectors (m,6). With ``along`` the bend and
-    ``onto`` the shift, it maps changes of stretches to changes of phi (:mod:`.stretch_measure`); with the two exchanged
-    it is the transpose.
+    """Fill ``out`` with ``factor given + (along . given) onto`` per element, for vectors (m,6) and ``factor`` (m,).
+
+    With ``along`` the derivative of g and ``onto`` = S - I, it maps changes of the stretch S to changes of the strain
+    measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With the two exchanged it is the transposed map.
     """
     for e in range(begin, end):
         part = 0.0
@@ -81,8 +87,10 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Replace the fraction ``share`` (m,) of the second derivatives of psi, at principal stretches and stresses (m,3),
-    by the same fraction of ``dphi : C : dphi``, in place.
+    """Replace the fraction ``share`` (m,) of each element's second derivatives of psi by the same fraction of ``dphi :
+    C : dphi``, in place. The derivatives are ``curvature`` (m,3,3), ``flip`` and ``twist`` (m,3), at the principal
+    stretches ``values`` (m,3) and principal ``stresses`` (m,3). ``factor`` (m,) is g; ``at_rest`` (m,2) are 2 mu and
+    lambda.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

@@ -20,9 +20,10 @@ from .stretch_kernels import LEAST, fill_along, fill_measure, subtract_curvature
 
 
 class Measured(NamedTuple):
-    """Measure phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the derivative of
-    the factor by the stretch, with doubled off-diagonal entries. ``energies`` (m,), Pa; principal ``stresses`` (m,3),
-    Pa; ``values`` (m,3), principal stretches; ``at_rest`` (m,2), 2 mu and lambda, Pa.
+    """Strain measure ``phi = factor (S - I)`` of m elements, with the quantities that define it. ``shift`` (m,6): S -
+    I; ``factor`` (m,); ``bend`` (m,6): derivative of the factor by S, with doubled off-diagonal entries; ``energies``
+    (m,), Pa: energy densities; ``stresses`` (m,3), Pa: principal stresses; ``values`` (m,3): principal stretches;
+    ``at_rest`` (m,2), Pa: 2 mu and lambda.
     """
 
     shift: np.ndarray
@@ -35,25 +36,25 @@ class Measured(NamedTuple):
 
     @property
     def phi(self) -> np.ndarray:
-        """Strain measure phi, (m,6)."""
+        """Strain measure phi per element, (m,6)."""
         return self.factor[:, None] * self.shift
 
     def change(self, ds: np.ndarray) -> np.ndarray:
-        """Return the change (m,6) of phi due to changes ds (m,6) of the stretches."""
+        """Return the linearized change (m,6) of phi due to changes ds (m,6) of the polar stretches."""
         out = np.empty_like(self.shift)
         fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . phi`` by the stretches, for ``by`` (m,6)."""
+        """Return the derivative (m,6) of ``by . phi`` by the stretch per element, for constant vectors ``by`` (m,6)."""
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add the second derivatives of ``by . phi`` by the stretches to those of psi in ``tangent``, in place, as if
-        ``by`` (m,6) were parallel to ``C : phi``. Elements that would become stiffer are unchanged. Without this, a
-        potential that cancels most of the stiffness needs up to five times the iterations.
+        """Add to ``tangent``, in place, the second derivatives of ``by . phi`` by the stretches, approximated as if the
+        vectors ``by`` (m,6) were parallel to ``C : phi``. Elements that would become stiffer are left unchanged.
+        Without this term, a potential that cancels most of the stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
@@ -61,7 +62,9 @@ class Measured(NamedTuple):
 
 
 class StretchMeasure:
-    """Strain measure phi of a body's elements, for its elastic energies."""
+    """Strain measure phi per element: with Hooke's tensor C at rest, ``1/2 phi : C : phi`` is the elastic energy
+    density.
+    """
 
     def __init__(self, elastic: ElasticDensity) -> None:
         self._elastic = elastic
@@ -69,10 +72,10 @@ class StretchMeasure:
         curvature = elastic.stretch_tangent(still).curvature
         lam = curvature[:, 0, 1]
         self.at_rest = np.stack([curvature[:, 0, 0] - lam, lam], axis=1)
-        """2 mu and lambda, (m,2), Pa."""
+        """2 mu and lambda per element at rest, (m,2), Pa."""
 
     def at(self, stretch: Stretch) -> Measured:
-        """Return the measure phi at the stretches of all m elements."""
+        """Return phi and the quantities that define it at the stretches of all m elements."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
         shift, factor, bend = stretch.s - IDENTITY_STRETCH, np.empty(m), np.empty((m, 6))

@@ -13,8 +13,8 @@ softened body remains stable. q depends on F only by its stretch: V is invariant
 have neither a resultant nor a torque. Springs that hold the body are not part of V: firm ones hardly deform in a mode,
 and soft ones are in series with the body, which V corrects.
 
-In Mixed FEM V is a function of the independent stretches, as the elastic energy is. As a function of positions it would
-require the merit to decrease along a direction in which V alone does.
+In Mixed FEM V is a function of the independent stretches, as the elastic energy is. A function of the positions would
+be concave along directions that the independent stretches do not follow, and long steps would stop early.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .stretch_kernels import fill_stress
 from .stretch_measure import Measured, StretchMeasure
 
 _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-"""Number of entries of a symmetric tensor that each of its six numbers stands for."""
+"""Multiplicity in the symmetric 3 x 3 tensor of each of its six numbers 11, 22, 33, 23, 13, 12."""
 
 
 STILL = 1e-12
@@ -40,13 +40,15 @@ STILL = 1e-12
 
 
 class StretchModes:
-    """Coordinates q of k modes, as functions of the stretches.
+    """Modal coordinates q of k vibration modes, as functions of the elements' polar stretches. At rest ``dq_i/dx = M
+    u_i``.
 
     Parameters
     ----------
     elastic : elastic density of the space's unknowns
     rest : (r,3) unknowns at rest
-    eigenvalues : (k,) 1/s²; modes : (k,r,3)
+    eigenvalues : (k,) 1/s²
+    modes : (k,r,3) mass-orthonormal
     """
 
     def __init__(
@@ -63,10 +65,12 @@ class StretchModes:
         self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by phi, not weighted
         self._weighted = (elastic.weights[:, None, None] * self._stresses).reshape(-1, len(modes))
         self.gradients = self.gradients_at(elastic.deformation(rest))
-        """dq/dx at rest, (r,3,k)."""
+        """Derivatives dq/dx of the modal coordinates at rest, (r,3,k)."""
 
     def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
-        """Return dq/dx, (r,3,k), or only its columns for the modes with the indices ``which``."""
+        """Return the derivatives dq/dx, (r,3,k), of the modal coordinates at a deformation, or only those of the modes
+        with the indices ``which``.
+        """
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
@@ -74,12 +78,13 @@ class StretchModes:
         return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
-        """Return the coordinates q (k,), kg^(1/2) m, for the measure phi of all elements."""
+        """Return the modal coordinates q (k,), kg^(1/2) m, for the strain measure ``at`` of all elements."""
         return at.phi.reshape(-1) @ self._weighted
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
-        """Return G (k,k), s², with ``1/2 q . G^-1 q <= W`` (Cauchy-Schwarz), for ``elastic`` with scaled element
-        stiffness: products of the modes' stresses by the inverse of Hooke's C.
+        """Return the modal compliance G (k,k), s²: products of the modes' stresses with the inverse of Hooke's tensor.
+        By Cauchy-Schwarz ``1/2 q . G^-1 q <= W`` for the energy W of ``elastic``, whose element stiffness may be
+        scaled.
         """
         shear, lam = self.measure.at_rest.T
         weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
@@ -88,8 +93,9 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """Return L (k,k), which changes C to ``L C L^T`` if the stiffness of elements is multiplied by ``scale`` (m,),
-        so that V keeps its bounds relative to W. For a uniform scale, L is ``sqrt(scale)`` times the identity.
+        """Return the matrix L (k,k) that adapts a stiffness correction C to elements with their stiffness multiplied by
+        ``scale`` (m,): ``L C L^T``. The potential ``1/2 q . C q`` then keeps its bounds relative to the elastic energy.
+        For a uniform scale, L is ``sqrt(scale)`` times the identity.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -100,46 +106,56 @@ class StretchModes:
         return root[:, None] * L / root
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """Return the coordinates q (k,), kg^(1/2) m, at unknowns x (r,3)."""
+        """Return the modal coordinates q (k,), kg^(1/2) m, at the unknowns x (r,3)."""
         return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
-        """Return the change (k,) of q due to changes ds (m,6) of the stretches."""
+        """Return the linearized change (k,) of the modal coordinates q due to changes ds (m,6) of the stretches."""
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by the stretches, per unit volume."""
+        """Return the derivative (m,6) of ``by . q`` by the stretch of each element, per unit volume, for a constant
+        vector ``by`` (k,).
+        """
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by phi, per unit volume."""
+        """Return the derivative (m,6) of ``by . q`` by the strain measure phi of each element, per unit volume, for a
+        constant vector ``by`` (k,).
+        """
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,3,3) of ``by . q`` by F, per unit volume."""
+        """Return the derivative (m,3,3) of ``by . q`` by the deformation gradient F of each element, per unit volume,
+        for a constant vector ``by`` (k,).
+        """
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
         return P
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
-        """Return dq/dx at rest, (r,3,k), rotated by the mean rotation of the body."""
+        """Return the derivatives dq/dx of the modal coordinates at rest, (r,3,k), rotated by the mean rotation of the
+        body.
+        """
         return mean_rotation(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
 def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """Return the rotation (3,3) nearest to the rotations of all elements, weighted by ``weights`` (m,)."""
+    """Return the mean rotation (3,3) of a deformed body: nearest to the polar rotations of its elements, with
+    ``weights`` (m,).
+    """
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
     return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
 
 
 class StretchLoad:
-    """Load with the potential V of the stretches.
+    """Load with the potential ``V = 1/2 q . C q`` of the modal coordinates q, which are functions of the stretches.
 
     Parameters
     ----------
     modes : StretchModes, of k modes
-    core : C (k,k), 1/s²
+    core : C (k,k), 1/s², stiffness correction
     beta : s, stiffness-proportional damping, which acts on V as on the elastic energy
     is_strong : True if C may be many times the stiffness of the modes
     """
@@ -148,8 +164,8 @@ class StretchLoad:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """Return V in a step, plus ``beta / (2 step) (q - q_b) . C (q - q_b)`` with damping. q_b is the ``base`` of the
-        time integration rule, applied to q.
+        """Return the potential V during a step, plus the damping term ``beta / (2 step) (q - q_b) . C (q - q_b)``. The
+        coordinates q_b are extrapolated from the previous steps, as the ``base`` of the time integration rule.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -159,8 +175,9 @@ class StretchLoad:
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def energy_fraction_removed(self, elastic: ElasticDensity, x: np.ndarray) -> float:
-        """Return the fraction of the elastic energy W at unknowns x (r,3) that V cancels, relative to the largest
-        possible: ``-V / ((1 - r) W)``, 0 to 1. r is the least fraction of W that V leaves at any strain.
+        """Return the fraction of the elastic energy W that the potential V cancels at the unknowns x (r,3), relative to
+        the largest fraction possible: ``-V / ((1 - r) W)``, from 0 to 1. r is the lower bound of ``(W + V) / W`` over
+        all strains.
         """
         G = self._modes.compliance(elastic)
         q, root = self._modes.at(x), np.linalg.cholesky(G)
@@ -170,7 +187,9 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """Potential V in a step, plus ``friction`` times the same quadratic form of the change of q from ``base`` (k,)."""
+    """Potential ``1/2 q . C q`` of the modal coordinates q (k,) during a step, plus the damping term ``friction / 2 (q
+    - base) . C (q - base)``. ``core``: C (k,k), 1/s².
+    """
 
     def __init__(
         self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
@@ -186,15 +205,17 @@ class StretchPotential(StrainPotential):
         return (1.0 + self._friction) * self._core
 
     def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
-        """Return phi and q at a stretch. They are cached, since an iteration begins where a line search ended."""
+        """Return the strain measure and the modal coordinates q (k,) at a stretch. The last result is cached, since an
+        iteration begins at the stretch where a line search ended.
+        """
         if self._last is None or self._last[0] is not stretch.values:
             at = self._modes.measure.at(stretch)
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
     def _change(self, at: Measured, apart: np.ndarray) -> np.ndarray:
-        """Return the change (k,) of q due to ``apart`` (m,6): the stretches of the positions minus the independent
-        ones. It is cached, since an iteration needs it twice.
+        """Return the change (k,) of q due to ``apart`` (m,6): the polar stretches of the positions minus the
+        independent stretches of Mixed FEM. The result is cached, since an iteration needs it twice.
         """
         if self._apart is None or self._apart[0] is not at or self._apart[1] is not apart:
             self._apart = at, apart, self._modes.change(at, apart)
@@ -204,7 +225,7 @@ class StretchPotential(StrainPotential):
         return self._core @ (q + self._friction * (q - self._base))
 
     def value(self, stretch: Stretch) -> float:
-        """Return the potential at a stretch, J."""
+        """Return the potential, J, at the elements' stretches."""
         _, q = self._at(stretch)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
@@ -212,7 +233,7 @@ class StretchPotential(StrainPotential):
     def forces(
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return the condensed stresses (m,3,3) Pa of the potential, as :meth:`StrainPotential.forces`."""
+        """Return the condensed stresses (m,3,3) Pa of the potential. Parameters: see :meth:`StrainPotential.forces`."""
         at, q = self._at(stretch)
         by = self._slope(q)
         if apart is not None and bends:
@@ -220,10 +241,12 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the stiffness ``Y C Y^T``, N/m. Y is dq/dx at rest, rotated with the body in the step's first
-        iteration. On a bar with an amplitude of half its length it needs as few iterations as the exact Y. A strong
-        potential uses the exact Y in each iteration: with ten times the stiffness, the approximate one takes up to
-        three times the iterations, and the merit of Mixed FEM has no descent direction.
+        """Return the stiffness ``Y C Y^T``, N/m, of the potential, with ``Y = dq/dx``.
+
+        By default Y is taken at rest, and rotated with the body in the step's first iteration. On a bar with an
+        amplitude of half its length this needs as few iterations as the exact Y. A strong potential uses the exact Y in
+        each iteration. With ten times the stiffness, the approximate Y takes up to three times the iterations, and it
+        may not give a descent direction of the merit of Mixed FEM.
         """
         if self.is_strong:
             used = np.flatnonzero(self._core.any(axis=0))
@@ -233,12 +256,16 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives of q, times the slope of V, to the elastic tangent where they soften it."""
+        """Add the potential's second derivatives due to the curvature of q(S) to the elastic ``tangent``, in place, in
+        the elements that they soften.
+        """
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the terms for a step ds (m,6) of the independent stretches, as :meth:`StrainPotential.step_by`."""
+        """Return the potential's terms for a step ds (m,6) of the independent stretches. Parameters: see
+        :meth:`StrainPotential.step_by`.
+        """
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)

@@ -1,9 +1,9 @@
-"""Error of a matched body in a trial simulation before a bake, against the finer body under the same load.
+"""Error of a matched body relative to the finer body under the same load, in a trial simulation before a bake.
 
-Vibrations about the rest shape predict small movements only. In a movement of a fifth of its size, a boat in 8 modes
-with correct vibrations was off by 21 % of the movement, where 6 % had been predicted. The load excites the slowest
-vibrations, so that it exists for every body, also a free one. A uniformly stiffer body moves through the same
-displacements in less time, so its trial needs no new simulation.
+Vibrations about the rest shape predict small movements only. A boat in 8 modes with correct vibrations moved by a fifth
+of its size: its error was 21 % of the movement, where 6 % had been predicted. The load excites the slowest vibrations,
+which every body has, also a free one. A uniformly stiffer body moves through the same displacements in less time, so
+its trial needs no new simulation.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from .methods import MatchMethod
 from .vibrations import Springs, Vibrations, rigid_count, vibrations
 
 PUSHING, BESIDE = 4, 6
-"""Number of the slowest vibrations that the load excites, each by an equal force; and number of further vibrations that
-are computed, since the load contains whole clusters of equal eigenvalues.
+"""Number of slowest vibrations that the load excites, each by an equal force; and number of further computed
+vibrations, since the load contains whole clusters of equal eigenvalues.
 """
 
 BENT = 0.1
-"""Largest static linear displacement under the load, over the body's size. The movement overshoots it by half."""
+"""Largest displacement in linear statics under the load, over the body's size. Simulated ones are 1.5 times as large.
+"""
 
 STEPS = 16
 """Time steps per period of the slowest vibration."""
 
 MORE = 4
-"""Number of vibrations tried beyond the sufficient number by the estimate at rest."""
+"""Number of further vibrations that trials match beyond the number that the estimate at rest finds sufficient."""
 
 ITERATIONS = 100
 """Largest number of iterations of a step: trial simulations are comparable only if their steps converge."""
 
 NEARER, WORSE = 0.8, 0.005
-"""Largest error of a body matched to another mesh, relative to the error without a match, with which the match is
-accepted; and largest increase of the error under any load, relative to the movement.
+"""Conditions under which a match is accepted. NEARER: largest error of a body matched to another mesh, relative to its
+error without a match. WORSE: largest increase of the error under any load, relative to the movement.
 """
 
 COSTLIER_GAIN = 0.03
@@ -56,9 +57,9 @@ COSTLIER_GAIN = 0.03
 
 
 class ReferenceTrajectory(NamedTuple):
-    """Trial simulation of the finer body: load ``push`` (n,3) N; ``eigenvalue`` 1/s² of the slowest vibration;
-    ``displacements`` (steps+1,n,3) m, float32 as in the frame store, with STEPS time steps per period of that
-    vibration.
+    """Trial simulation of the finer body in its full space. ``push`` (n,3) N: constant load; ``eigenvalue``, 1/s²:
+    slowest vibration; ``displacements`` (steps+1,n,3) m, float32 as in the frame store. A period of the slowest
+    vibration has STEPS time steps.
     """
 
     push: np.ndarray
@@ -67,11 +68,13 @@ class ReferenceTrajectory(NamedTuple):
 
     @property
     def step(self) -> float:
-        """Time step, s."""
+        """Time step of the trial simulation, s."""
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
     def stiffer(self, by: float) -> ReferenceTrajectory:
-        """Return the simulation of a body that is ``by`` times as stiff: same displacements, other load and time."""
+        """Return the trial simulation of a body that is ``by`` times as stiff: the displacements are the same, the load
+        and the eigenvalue are ``by`` times as large.
+        """
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
 
@@ -82,9 +85,11 @@ def reference_trajectory(
     swings: int = 1,
     across: bool = False,
 ) -> ReferenceTrajectory:
-    """Simulate all vertices of a model for ``swings`` periods of its slowest vibration. The load excites the slowest
-    vibrations or, with ``across``, all: forces across the longest side and a torque about it. The loads ``held`` act
-    besides the pins. Raise DivergenceError if positions are not finite.
+    """Simulate a model in its full space under a constant load, for ``swings`` periods of its slowest vibration.
+
+    By default the load excites the slowest vibrations alone. With ``across`` it consists of forces across the longest
+    side and a torque about it, which excite all vibrations. ``held`` are additional loads that hold the body, such as
+    springs of pins. Raise DivergenceError if positions are not finite.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -105,9 +110,9 @@ def reference_trajectory(
 
 
 def _parts(found: Vibrations) -> np.ndarray:
-    """Return the factors (k,) of the modes in the load: for each cluster of equal eigenvalues, the projection of a
-    fixed random field. The load then does not depend on the signs of modes or on the basis within a cluster, which
-    round-off decides.
+    """Return the amplitudes (k,) of the k slowest modes in the load. In each cluster of equal eigenvalues they are the
+    projection of a fixed random field onto its modes. The load thus does not depend on round-off, which determines the
+    signs of modes and the basis within a cluster.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -119,16 +124,16 @@ def _parts(found: Vibrations) -> np.ndarray:
 
 
 class ErrorTest:
-    """Comparison of a space with a finer body in trial simulations.
+    """Comparison of a coarse body with a finer one in trial simulations.
 
     Parameters
     ----------
     swings : reference simulations of the finer body, one per load
-    space : the space without a match
-    held : loads that act besides the pins: without a match, and with one
-    lift : (f,r) interpolation from the space's unknowns to the finer body's vertices
-    surface : (s,f), (s,r) interpolation from the finer body's vertices and from the space's unknowns to the surface,
-        where errors are measured; None measures them at the finer body's vertices
+    space : space of the coarse body, unmatched, with r unknowns
+    held : two lists of additional loads that hold the coarse body: without a match, and with one
+    lift : (f,r) interpolation from the space's unknowns to the finer body's f vertices
+    surface : two interpolations to the s surface points where errors are measured: (s,f) from the finer body's
+        vertices, and (s,r) from the space's unknowns; None: errors are measured at the finer body's vertices
     """
 
     def __init__(
@@ -146,11 +151,13 @@ class ErrorTest:
         self._plain: list[float] = []
 
     def error_of(self, matching: MatchMethod | None = None) -> float:
-        """Return the largest error of a point over the largest displacement, for the load with the largest error."""
+        """Return the largest distance of a point from its reference position, over the largest reference displacement:
+        the maximum over all loads. ``matching`` is the match to test; None: the unmatched body.
+        """
         return max(self._errors(matching))
 
     def estimates(self, matching: MatchMethod) -> list[Estimate]:
-        """Return the errors without and with a match, per load."""
+        """Return the measured errors without a match and with the match ``matching``, one pair per load."""
         return [Estimate(*each) for each in zip(self._errors(None), self._errors(matching), strict=True)]
 
     def _errors(self, matching: MatchMethod | None) -> list[float]:
@@ -178,8 +185,8 @@ class ErrorTest:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the errors ``off`` per load allow a match: no load may increase the error, and between two meshes
-    the largest error must fall below NEARER times the unmatched one.
+    """Return True if the measured errors ``off``, one pair per load, justify a match. Under no load may it increase the
+    error. Between two different meshes, the largest error must also fall below NEARER times the unmatched one.
     """
     if any(matched > plain + WORSE for plain, matched in off):
         return False
@@ -187,8 +194,8 @@ def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
-    """Return the candidate pairs of modes: those of the lowest ``count`` modes and, unless the user has set that number
-    (``is_set``), those of MORE further modes, which may be better.
+    """Return the candidate sets of paired modes: those of the lowest ``count`` modes and, unless the user has set that
+    number (``is_set``), those of the lowest ``count`` + MORE modes, if more pairs result.
     """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
@@ -203,12 +210,12 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """Return the match with the least error. ``off`` returns the error of a match; without it, return the first
-    method's.
+    """Return the match with the least error among ``methods``, in order of their cost per step. ``off`` measures the
+    error of a match; without it, return the match by the first method.
 
-    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all ``variants`` of
-    a method are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues on another
-    machine makes the same choice.
+    A later method is chosen if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with several
+    ``variants`` is tried with each of them and each set of ``pairs``; otherwise the first set is used. Errors are
+    rounded to a thousandth, so that a bake that continues on another machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
@@ -243,7 +250,9 @@ def _moved(
     solver: str,
     on_progress: OnProgress = ignore_progress,
 ) -> np.ndarray:
-    """Return the unknowns (steps+1,r,3) of a space under a load ``push`` (r,3) N from rest, in steps of ``swing``."""
+    """Simulate a space from rest under a load ``push`` (r,3) N, with the time steps of the reference ``swing``. Return
+    the unknowns (steps+1,r,3) at the start and after each step.
+    """
     # BDF2, since implicit Euler damps steps this long: it gave an error of 8 % for a body with 13 %.
     settings = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=ITERATIONS, solver=solver, integrator="bdf2")
     stepper, state = make_solver(space, settings), space.rest_state()

@@ -1,7 +1,7 @@
-"""Free vibrations at rest: the lowest pairs of ``K u = omega² M u``, of all vertices or in a subspace.
+"""Free vibrations at rest: the lowest eigenpairs of ``K u = omega² M u``, in the full space or in a subspace.
 
-K is the elastic stiffness at rest plus the springs that hold the body. Modes are mass-orthonormal. Each free connected
-part has six modes of zero frequency; a part that is held at a point has three (:func:`rigid_count`).
+K is the elastic stiffness at rest plus that of springs that hold the body. Modes are mass-orthonormal. Each connected
+component has six modes of zero frequency if it is free, and three if it is held at a point (:func:`rigid_count`).
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ takes more solves.
 
 
 class Springs(NamedTuple):
-    """Springs that hold a body at rest: their p ``points``, and their ``stiffness`` (p,) N/m."""
+    """Springs that hold a body at rest: their p attachment ``points``, and ``stiffness`` (p,) N/m per point."""
 
     points: Points
     stiffness: np.ndarray
 
 
 class Vibrations(NamedTuple):
-    """Vibrations of a space: ``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3), displacements of the
-    space's r unknowns, zero at pins.
+    """Vibrations of a body in its space, slowest first. ``eigenvalues`` (k,) are omega², 1/s²; ``modes`` (k,r,3) are
+    mass-orthonormal displacements of the space's r unknowns, zero at pins.
     """
 
     eigenvalues: np.ndarray
@@ -53,16 +53,16 @@ class Vibrations(NamedTuple):
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Frequencies (k,), Hz."""
+        """Frequencies of the k vibrations, (k,) Hz."""
         return np.sqrt(np.maximum(self.eigenvalues, 0.0)) / (2.0 * np.pi)
 
     def after(self, rigid: int, count: int) -> Vibrations:
-        """Return the ``count`` vibrations that follow the first ``rigid`` ones."""
+        """Return the next ``count`` vibrations after the first ``rigid`` ones, which are rigid motions."""
         return Vibrations(self.eigenvalues[rigid : rigid + count], self.modes[rigid : rigid + count])
 
 
 def rigid_count(model: Model) -> int:
-    """Return the number of rigid modes of a model: for each connected part six if it is free, three if it is held at a
+    """Return the number of rigid modes of a model. Per connected component: six if it is free, three if it is held at a
     point, one if it is held at a hinge.
     """
     rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
@@ -86,8 +86,8 @@ def rigid_count(model: Model) -> int:
 
 
 def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a model in all its vertices. Raise ArpackError or FactorizationError if
-    they cannot be computed.
+    """Return the lowest ``count`` vibrations of a model in its full space, including rigid motions. Raise ArpackError
+    or FactorizationError if they cannot be computed.
     """
     K, M, pattern = _at_rest(model)
     values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress, pattern, RESIDUAL)
@@ -95,7 +95,9 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return the lower triangle of the stiffness K of the free vertices, their mass M, and the pattern of K."""
+    """Return the lower triangle of the stiffness K at rest and the mass matrix M, both (3f,3f) over the f free
+    vertices, and the sparsity pattern of K.
+    """
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
     free = pattern.free
@@ -105,7 +107,9 @@ def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
 
 
 def stiffness_lower_triangle(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
-    """Return the lower triangle of a tangent's stiffness over all vertices but ``pinned`` ones, and its pattern."""
+    """Return the lower triangle of the elastic stiffness at a tangent, (3f,3f) N/m over the f vertices that are not
+    ``pinned``, and its sparsity pattern.
+    """
     sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
@@ -115,14 +119,18 @@ def stiffness_lower_triangle(model: Model, tangent: Tangent, pinned: Sequence[in
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
-    """Return vectors (3 f,k) of the free vertices as displacements (k,n,3) of all vertices."""
+    """Return k displacement vectors of the f free vertices, (3f,k), as displacements of all n vertices, (k,n,3), zero
+    at pins.
+    """
     out = np.zeros((columns.shape[1], n, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
     return out
 
 
 def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
-    """Return the displacements ``(K + shift M)^-1 f`` for forces f (k,r,3). Due to the shift a free body has them."""
+    """Return the static displacements (k,r,3) due to k loads ``forces`` (k,r,3): ``(K + shift M)^-1 f``. The shift,
+    1/s², makes the matrix regular for a free body. ``springs`` hold the body in a subspace.
+    """
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
         columns = np.ascontiguousarray(forces[:, pattern.free].reshape(len(forces), -1).T)
@@ -136,8 +144,8 @@ def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, sh
 def space_vibrations(
     space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body in its space: in all its vertices, or in a subspace, where
-    ``springs`` hold it besides its pins.
+    """Return the lowest ``count`` vibrations of a body in its space, which may be the full space or a subspace.
+    ``springs`` hold the body in a subspace; in the full space, the model's own springs do.
     """
     return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
@@ -145,8 +153,8 @@ def space_vibrations(
 def reduced_vibrations(
     space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body in its subspace, held by ``springs`` besides its pins, at a
-    tangent or at rest.
+    """Return the lowest ``count`` vibrations of a body in a subspace, for the stiffness ``tangent`` or by default that
+    at rest. ``springs`` hold the body in addition to its pins.
     """
     K, M, free = _reduced(space, springs, tangent)
     values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
@@ -156,7 +164,9 @@ def reduced_vibrations(
 def _reduced(
     space: ReducedModel, springs: Springs | None, tangent: Tangent | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return K and M of the free unknowns, (3 f,3 f), with all x first, then y and z; and their indices (f,)."""
+    """Return the stiffness K and the mass matrix M of a subspace, both (3f,3f), and the indices (f,) of its f free
+    unknowns. Rows are ordered by component: all x first, then y and z.
+    """
     r = space.unknowns
     free = np.setdiff1d(np.arange(r), space.pinned)
     if tangent is None:
@@ -169,16 +179,16 @@ def _reduced(
 
 
 def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
-    """Return vectors (3 f,k) of the free unknowns as changes (k,r,3) of all unknowns."""
+    """Return k vectors of the f free unknowns, (3f,k) ordered by component, as changes of all r unknowns, (k,r,3)."""
     out = np.zeros((columns.shape[1], r, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
     return out
 
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
-    """Return the modal loads (k,12) of twelve accelerations on modes (k,n,3) of a model's vertices: uniform ones, as of
-    weight and shaken pins, and those that grow linearly along an axis, by 1 over the body's size. On a free body only
-    the linear ones have a load.
+    """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve unit accelerations. Three are
+    uniform, like weight or shaken pins. Nine grow linearly along an axis, by 1 over the body's size. On a free body
+    only the linear ones have a load.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

@@ -24,7 +24,9 @@ from .state import State
 
 
 def merge_models(models: Sequence[Model]) -> Model:
-    """Return the merged model of bodies, in the given order. Its ``slices`` are the vertices and tets of each."""
+    """Return the merged model of bodies, in the order of ``models``. Its ``slices`` hold the vertices and tets of each
+    body.
+    """
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
     ends = np.cumsum([[0, 0], *([len(mesh.rest_positions), len(mesh.tets)] for mesh in meshes)], axis=0)
     slices = tuple(Slices(*(slice(int(a), int(b)) for a, b in zip(*ends[k : k + 2]))) for k in range(len(models)))
@@ -66,12 +68,16 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Return points embedded in the tets of the body with index ``body``, as points of the merged model."""
+    """Return points of the merged model ``whole`` from their ``embedding`` in the tets of the body with index
+    ``body``.
+    """
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:
-    """Return the states of the bodies as one. Raise CorruptFrameError if only some of them have a previous step."""
+    """Return the state of the merged model from the states of its bodies, in their order. Colliders are left out. Raise
+    CorruptFrameError if some states hold a previous step and others do not.
+    """
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
         raise CorruptFrameError("Some saved states hold a previous step and others do not.", "Bake from the start.")
@@ -85,7 +91,7 @@ def merge_states(states: Sequence[State]) -> State:
 
 
 def split_state(whole: Model, state: State) -> list[State]:
-    """Return the state of each body, from a state of the merged model."""
+    """Return the states of the single bodies, in their order, from a ``state`` of the merged model ``whole``."""
     return [
         State.from_arrays(
             {
@@ -100,6 +106,8 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the arrays (m,k) concatenated along m, each padded on the right with zeros to the largest width."""
+    """Return the arrays (m_i,k_i) stacked along their rows, with zeros on the right that fill each to the largest
+    width.
+    """
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

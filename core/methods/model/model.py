@@ -29,11 +29,11 @@ from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
-"""Rings of neighbours around an inverted tet whose polar stretches are a bad initial guess."""
+"""Number of rings of tets around an inverted tet in which polar stretches are a bad initial guess."""
 
 
 class Slices(NamedTuple):
-    """Vertices and tets of one body in a merged model."""
+    """Ranges of the vertices and tets of one body in a merged model."""
 
     vertices: slice
     tets: slice
@@ -41,7 +41,7 @@ class Slices(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """Discretised body with all its vertices.
+    """Discretised body in its full space: the unknowns are the positions of all n vertices.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class Model:
     masses : (m,4) kg
         Mass of each tet, distributed to its corners.
     mass : (n,n) scalar consistent mass matrix, kg
-    pinned : (p,) vertices with prescribed positions
-    anchors : (n,n) or None
-        Stiffness of the springs of pins other than ``pinned``, equal along x, y and z, N/m. In steps these
+    pinned : (p,) indices of the vertices with prescribed positions
+    anchors : (n,n) N/m or None
+        Stiffness of the springs that hold vertices other than ``pinned``, equal along x, y and z. In steps these
         springs are loads; the matrix is used to build subspaces and to find vibrations.
     nodes : dynamic nodes, which carry the motion of the body in ConJac, or None
     slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
-    grows : True if the rest shape of a body is being scaled
+    grows : True if the rest shape changes its size from step to step
     """
 
     mesh: TetMesh
@@ -73,13 +73,13 @@ class Model:
 
     @property
     def held(self) -> np.ndarray:
-        """Vertices that are pinned or held by springs, ascending."""
+        """Indices of the vertices that are pinned or held by springs, (h,) ascending."""
         sprung = [] if self.anchors is None else np.flatnonzero(self.anchors.diagonal())
         return np.union1d(self.pinned, sprung).astype(np.int64)
 
     @property
     def body(self) -> Body:
-        """Input for assembling the linear systems."""
+        """Data of the body that linear systems are assembled from: mesh, weights, masses, moduli and pins."""
         elastic = self.elastic
         return Body(
             self.mesh.rest_positions,
@@ -92,17 +92,19 @@ class Model:
         )
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) m of the mesh's vertices, for a state's positions: the same array."""
+        """Return the positions (n,3) m of the mesh's vertices. They are the unknowns of this space: the same array is
+        returned.
+        """
         return positions
 
     @property
     def unknowns(self) -> int:
-        """Number of position vectors in a state: one per vertex."""
+        """Number n of position vectors in a state: one per vertex."""
         return len(self.mesh.rest_positions)
 
     @property
     def size(self) -> float:
-        """Longest side of the body at rest, m; of the smallest body in a merged model."""
+        """Longest side of the bounding box at rest, m; in a merged model, that of the smallest body."""
         rest = self.mesh.rest_positions
         return min((float(np.ptp(rest[each.vertices], axis=0).max()) for each in self.slices), default=self.mesh.size)
 
@@ -112,17 +114,19 @@ class Model:
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement in a ``change`` (n,3) m of the positions, and its vertex."""
+        """Return the largest length, m, of the displacements ``change`` (n,3) m, and the index of its vertex."""
         squares = (change * change).sum(axis=1)
         vertex = int(np.argmax(squares))
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask (m,) of the chosen tets and their neighbours within AROUND_INVERTED rings."""
+        """Return the mask (m,) of the tets in the mask ``chosen`` (m,) and of their neighbours within AROUND_INVERTED
+        rings.
+        """
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the tets at pinned vertices and of those around them."""
+        """Return the mask (m,) of the tets at pinned vertices and of their neighbours within AROUND_INVERTED rings."""
         return self.dilate_selection(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
@@ -130,13 +134,16 @@ class Model:
         return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
-        """Return the model's linear system. ``choice`` is an already chosen linear solver; None: by the settings."""
+        """Return the model's linear system. ``choice`` is an already chosen linear solver; None: choose one by the
+        settings.
+        """
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the element blocks (m,10,3,3) of a tangent plus ``mass_factor`` times the mass. Step potentials add
-        their stiffness to such blocks. Without a tangent, only the mass counts.
+        """Return the element matrices (m,10,3,3) of the elastic stiffness at a tangent plus ``mass_factor`` times the
+        mass: 10 blocks per tet, the lower triangle of its four corners. Step potentials add their stiffness to such
+        blocks. Without a tangent, return the mass term alone.
         """
         masses = mass_factor * self.masses
         if tangent is None:
@@ -146,14 +153,15 @@ class Model:
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
-        """Return points embedded in the mesh, as functions of the unknowns. If a point's weights do not sum to one, it
-        is another linear combination of a tet's corners, such as a difference.
+        """Return points embedded in the mesh, as functions of the vertex positions. A point is the combination of its
+        tet's corners with the embedding's weights. If they do not sum to one, it is another linear quantity, such as a
+        difference.
         """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Largest number of surface points for contact; None, since this model needs all."""
+        """Number of surface points that suffice for contact; None, since the full space needs all of them."""
         return None
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
@@ -163,8 +171,8 @@ class Model:
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """Return an initial state at positions (n,3) m with velocities (n,3) m/s, by default zero.
 
-        Stretches are initialised to ``S(F)``, or to the identity around inverted tets. There the polar stretch is a bad
-        guess from which a scrambled body would not recover.
+        Independent stretches are initialised to the polar stretches ``S(F)``. In and around inverted tets they are
+        initialised to the identity, since a scrambled body would not recover from the polar stretches there.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
@@ -177,7 +185,9 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """Return the model of the same body, with the same mass, whose rest shape is scaled by ``size``."""
+        """Return the same body, with the same mass, whose rest shape is scaled by the factor ``size``. ``grows`` is
+        set.
+        """
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_of_tet, elastic.parameters
         weights = size**3 * elastic.weights
@@ -199,17 +209,18 @@ def build_model(
     pinned: np.ndarray = (),
     own: np.ndarray | None = None,
 ) -> Model:
-    """Validate the input and build a model.
+    """Return the model of a body, after validating its mesh, materials and pins.
 
     Parameters
     ----------
     mesh : TetMesh
-        Its ``fill`` scales the volume of mass and energy.
-    youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
-    energies : name of the energy, or several names, which ``energy_of_tet`` (m,) indexes
-    pinned : vertices with positions prescribed in each step
-    own : (m,j) further parameters of each tet's energy (``IsotropicEnergy.own``); None: the defaults of
-    ``MaterialSettings``
+        Its ``fill`` (m,) multiplies the mass and the elastic energy per tet.
+    youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) per tet, or one number
+    energies : name of the elastic energy, or several names
+    energy_of_tet : (m,) index into ``energies`` per tet; None: the first
+    pinned : indices of the vertices whose positions are prescribed in each step
+    own : (m,j) parameters of each tet's energy besides the Lame moduli (``IsotropicEnergy.own``); None: the defaults
+        of ``MaterialSettings``
 
     Raises
     ------
@@ -221,12 +232,14 @@ def build_model(
     energies = (energies,) if isinstance(energies, str) else tuple(energies)
     energy_of_tet = np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet)
     if energy_of_tet.shape != (m,) or energy_of_tet.min() < 0 or energy_of_tet.max() >= len(energies):
-        raise MaterialError("The energies do not fit the tets.", "Give one index into the energies per tet.")
+        raise MaterialError(
+            "The energy index per tet has a wrong shape or range.", "Give each tet the index of one of the energies."
+        )
     usual = own_parameters([MaterialSettings(energy=name) for name in energies])[energy_of_tet]
     own = usual if own is None else own
     if own.shape != usual.shape:
         raise MaterialError(
-            f"The energies' own parameters have shape {own.shape}, not {usual.shape}.", "Give one row per tet."
+            f"The array of energy parameters has shape {own.shape}, not {usual.shape}.", "Give one row per tet."
         )
     pinned = np.unique(np.asarray(pinned, dtype=np.int64))
     if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
@@ -253,7 +266,9 @@ def _checked(
     poissons_ratio: np.ndarray | float,
     density: np.ndarray | float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return modulus, Poisson's ratio and density per tet, (m,) each. MaterialError names the first invalid tet."""
+    """Return Young's modulus, Pa, Poisson's ratio and density, kg/m³, per tet, (m,) each. Raise MaterialError for the
+    first invalid tet.
+    """
     for values in (youngs_modulus, poissons_ratio, density):
         if np.shape(values) not in ((), (len(mesh.tets),)):
             raise MaterialError(

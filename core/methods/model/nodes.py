@@ -18,8 +18,8 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
 SMALLEST, LARGEST = 0.12, 0.45
-"""Bounds of the radii of balls, relative to the body's size. A cube with one node has 1.03 times its correct first
-frequency with the largest radius, and 1.12 times with less than half of it.
+"""Bounds of the radii of the balls of nodes, relative to the body's size. A cube with one node has 1.03 times its
+correct first frequency with the largest radius, and 1.12 times with less than half of it.
 """
 
 SAMPLES = 400
@@ -27,15 +27,17 @@ SAMPLES = 400
 
 
 class Nodes(NamedTuple):
-    """k dynamic nodes: ``centres`` (k,), one vertex per node; ``rows`` B (k,n): ``B x`` are the positions of the nodes,
-    means of the positions x of vertices. Each row sums to one.
+    """k dynamic nodes, which carry the motion of a body in ConJac. ``centres`` (k,): central vertex per node; ``rows``
+    B (k,n): weights of the n vertices in the position of each node, ``B x``. Each row sums to one.
     """
 
     centres: np.ndarray
     rows: sp.csr_matrix
 
     def means(self) -> np.ndarray:
-        """Return ``B^T`` for all three axes, (n,3,3k), with columns by node, then axis."""
+        """Return ``B^T`` repeated for the three axes, as a dense array (n,3,3k): per vertex and axis, with columns by
+        node, then axis.
+        """
         k, n = self.rows.shape
         means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()
         for i in range(3):
@@ -44,14 +46,16 @@ class Nodes(NamedTuple):
 
 
 def single_vertices(centres: np.ndarray, count: int) -> Nodes:
-    """Return nodes that are single vertices, the ``centres`` (k,), in a mesh of ``count`` vertices."""
+    """Return nodes that each consist of one vertex, with the indices ``centres`` (k,), in a mesh of ``count``
+    vertices.
+    """
     k = len(centres)
     return Nodes(centres, sp.csr_matrix((np.ones(k), (np.arange(k), centres)), shape=(k, count)))
 
 
 def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
-    """Return nodes that are means over balls around the vertices ``centres`` (k,), with weights that decrease towards
-    the rim. Only the centre's connected component counts, and ``pinned`` vertices have no weight.
+    """Return nodes whose positions are weighted means over balls around the vertices ``centres`` (k,). Weights decrease
+    to zero at the ball's surface. They are zero at ``pinned`` vertices, and outside the centre's connected component.
     """
     rest, label, count = mesh.rest_positions, islands(mesh), len(mesh.rest_positions)
     is_given = np.zeros(count)
@@ -68,21 +72,23 @@ def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Node
 
 
 def radii(positions: np.ndarray, size: float) -> np.ndarray:
-    """Return the radii (k,) m of balls at positions (k,3) m: nearest-neighbour distances within bounds by body size."""
+    """Return the radii (k,) m of balls at positions (k,3) m: the distance to the nearest other position, clipped to
+    bounds relative to the body's ``size``, m.
+    """
     if len(positions) < 2:
         return np.full(len(positions), LARGEST * size)
     return np.clip(cKDTree(positions).query(positions, k=2)[0][:, 1], SMALLEST * size, LARGEST * size)
 
 
 def islands(mesh: TetMesh) -> np.ndarray:
-    """Return the label of the connected component (island) of each vertex, (n,)."""
+    """Return the index of the connected component (island) per vertex, (n,)."""
     label = np.empty(len(mesh.rest_positions), dtype=np.int64)
     label[mesh.tets.ravel()] = np.repeat(vertex_components(mesh.tets), 4)
     return label
 
 
 def _ball() -> np.ndarray:
-    """Return about SAMPLES points of the unit ball, on a face-centred cubic lattice."""
+    """Return about SAMPLES points (q,3) of the unit ball, on a face-centred cubic lattice."""
     step = (4.0 * np.pi / 3.0 / SAMPLES * 4.0) ** (1.0 / 3.0)
     cells = np.arange(-int(1.0 / step) - 1, int(1.0 / step) + 2) * step
     corners = np.stack(np.meshgrid(cells, cells, cells, indexing="ij"), axis=-1).reshape(-1, 1, 3)

@@ -12,11 +12,13 @@ from ...numerics.integrators.time_step import History
 
 @dataclass(frozen=True)
 class State:
-    """Positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of Mixed FEM.
+    """State of a body at one time: positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of
+    Mixed FEM.
 
-    ``stretch`` belongs to the state because it differs from ``S(F(x))`` if Mixed FEM stops before it converges.
-    ``history`` is the previous step, for multistep integrators, else None. ``colliders`` (2,c,3) m are the positions of
-    the colliders now and one step ago. In a group of bodies in contact, only the first body stores them.
+    ``stretch`` belongs to the state because it differs from the polar stretches of the positions if Mixed FEM stops
+    before it converges. ``history`` is the previous step, for multistep integrators, else None. ``colliders`` (2,c,3) m
+    are the positions of the colliders now and one step ago. In a group of bodies in contact, only the first body stores
+    them.
     """
 
     positions: np.ndarray
@@ -38,7 +40,9 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """Return the state with the arrays of :meth:`arrays`. Raise CorruptFrameError if they do not form a state."""
+        """Return the state with the arrays that :meth:`arrays` returned. Raise CorruptFrameError if they do not form a
+        state.
+        """
         try:
             history = None
             if "previous_positions" in arrays:
@@ -57,7 +61,9 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Return True if all shapes match these numbers of vertices and tets; else kernels would read out of bounds."""
+        """Return True if all arrays have the shapes for a mesh with ``n_vertices`` and ``n_tets``. With other shapes,
+        kernels would read out of bounds.
+        """
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)

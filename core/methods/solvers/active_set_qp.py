@@ -1,9 +1,9 @@
 """Active-set Newton method for the quadratic model of one iteration with unilateral springs.
 
 The model ``q(dx) = g.dx + 1/2 dx.A dx`` plus unilateral springs is convex and piecewise quadratic. A linear solve with
-the active springs alone penetrates all other obstacles, and a line search then shortens it to nearly nothing: as many
-iterations as new contact points. Newton's method on the active sets, with exact line searches, needs only one
-factorisation of the same matrix with other springs per round.
+the currently active springs alone penetrates all other obstacles. A line search would then shorten the step to nearly
+nothing, and each new contact point would need an iteration. Newton's method on the active sets, with exact line
+searches, needs only one factorisation per round, of the same matrix with other springs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ...mechanics.forces.unilateral_springs import UnilateralSprings
 from ..subspaces.dense_system import DenseSystem
 
 ROUNDS = 20
-"""Largest number of active sets that are tried in one Newton iteration."""
+"""Largest number of rounds in one Newton iteration, each with another active set."""
 
 
 class QPSolution(NamedTuple):
-    """Minimizer of the quadratic model: the ``change`` (n,3) of the unknowns, and its work ``residual_work`` against
-    the residual gradient, kg m².
+    """Minimizer of the quadratic model of one iteration. ``change`` (n,3): change of the unknowns; ``residual_work``,
+    kg m²: its product with the gradient of the model there, zero for an exact minimizer.
     """
 
     change: np.ndarray
@@ -33,17 +33,17 @@ class QPSolution(NamedTuple):
 def solve_active_set_qp(
     system: DenseSystem, gradient: np.ndarray, obstacles: Sequence[UnilateralSprings], scale: float
 ) -> QPSolution:
-    """Return the minimizer of a quadratic model with unilateral springs, after at most ``ROUNDS`` rounds.
+    """Return the minimizer dx of a quadratic model with unilateral springs, after at most ``ROUNDS`` active sets.
 
     Parameters
     ----------
-    system : factorised with the active springs; each round factorises it again
-    gradient : (n,3) of the incremental potential at the beginning, kg m
-    obstacles : springs of each obstacle
-    scale : h², factor of the springs
+    system : linear system, factorised with the currently active springs; each round factorises it again
+    gradient : (n,3) kg m, gradient of the incremental potential at dx = 0
+    obstacles : unilateral springs, one set per obstacle
+    scale : h², s², factor of the springs' stiffness and forces
 
-    The gradient of the quadratic part, ``R = A dx + g``, is affine in dx. Each solution yields it, since the active
-    springs balance it there. So no product with A is needed.
+    The quadratic part of the model has the gradient ``R = A dx + g``. At the solution of each linear system the forces
+    of the active springs balance R, which yields R without a product with A.
     """
     dx = np.zeros_like(gradient)
     still = [springs.point_displacements(dx) for springs in obstacles]
@@ -85,8 +85,9 @@ def _line_minimum(
     obstacles: Sequence[UnilateralSprings],
     scale: float,
 ) -> float:
-    """Return the fraction (0 to 1) of the segment from dx to new at which the model is least. R and R_new (n,3) are the
-    gradients of its quadratic part at both ends.
+    """Return the fraction t, from 0 to 1, at which the quadratic model is least on the segment ``dx + t (new - dx)``. R
+    and R_new (n,3) are the gradients of its quadratic part at dx and at new; ``scale``, s², is the factor of the
+    springs.
     """
     segment = new - dx
     first, last = float(np.sum(segment * R)), float(np.sum(segment * R_new))

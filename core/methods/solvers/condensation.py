@@ -53,14 +53,16 @@ from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, sha
 
 @inlined
 def _stress_of(A, flip, E):
-    """Return ``H_s E`` for a symmetric stretch E, six numbers in the frame Q. A, flip: the two parts of ``H_s``."""
+    """Return ``H_s E`` for a symmetric tensor E, six numbers in the frame Q. A (3,3) and ``flip`` (3,) are the normal
+    and the shear part of the second derivative H_s of the energy density.
+    """
     x, y, z = A
     return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
 
 
 @inlined
 def _inner(A, B):
-    """Return ``sum_ij A_ij B_ij`` of symmetric matrices A, B, six numbers each."""
+    """Return ``sum_ij A_ij B_ij`` of two symmetric 3 x 3 tensors A, B, six numbers each."""
     return A[0] * B[0] + A[1] * B[1] + A[2] * B[2] + 2.0 * (A[3] * B[3] + A[4] * B[4] + A[5] * B[5])
 
 
@@ -70,9 +72,10 @@ def _with_stress(M, stress):
 
 
 class Mixed(NamedTuple):
-    """Linearization point of Mixed FEM. U, V (m,3,3) and sigma (m,3) are the SVD of F. Polar stretches and independent
-    stretches s are (m,6), with the eigenvectors Q (m,3,3) of s. The first and second derivatives of psi in the frame Q
-    are stress (m,3), curvature (m,3,3) and flip (m,3), Pa.
+    """Linearization point of Mixed FEM per element. U (m,3,3), ``sigma`` (m,3), V (m,3,3): SVD of F. ``polar`` (m,6):
+    polar stretch of F. ``s`` (m,6): independent stretch, with eigenvectors Q (m,3,3). ``stress`` (m,3), Pa: principal
+    stresses at s, the first derivatives of psi. ``curvature`` (m,3,3) and ``flip`` (m,3), Pa: normal and shear second
+    derivatives of psi in the frame Q.
     """
 
     U: np.ndarray
@@ -89,13 +92,13 @@ class Mixed(NamedTuple):
 def condense(
     mixed: Mixed, turning: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Write the element matrices of ``J^T H_s J`` plus mass to blocks (m,10,3,3). Return the stresses ``J^T (g_s + H_s
-    c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,).
+    """Condense the stretches of Mixed FEM. Write the element matrices of ``J^T H_s J`` plus mass to ``blocks``
+    (m,10,3,3). Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,).
 
-    Weights w (m,) are volumes times h², m³ s²; N (m,4,3) are shape function gradients, 1/m; ``masses`` (m,4) are
-    element masses, kg. ``turning`` selects second derivatives of the polar stretch that are added. Its twists assume
-    that s agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, positive under
-    tension.
+    J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
+    Weights w (m,): volumes times h², m³ s². N (m,4,3): shape function gradients, 1/m. ``masses`` (m,4): masses at the
+    corners, kg. ``turning`` selects second derivatives of the polar stretch to add. Its twists assume that s agrees
+    with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, positive under tension.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -110,9 +113,11 @@ def condense(
 def local_update(
     mixed: Mixed, turning: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return ``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), Pa, ``w ds . H_s ds`` (m,) and ``w lambda . c``
-    (m,), for changes dF (m,3,3) and weights w (m,). The third value includes the work of the twists if ``turning`` adds
-    all of them.
+    """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
+
+    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa,
+    ``w ds . H_s ds`` (m,) and ``w lambda . c`` (m,), with weights w (m,) and ``c = s(F) - s``. The third one includes
+    the work of the twists if ``turning`` is ALL or EXACT.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -121,7 +126,9 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and ``w c . H_s c`` (m,), without element matrices."""
+    """Return the condensed stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,) for
+    weights w (m,), as :func:`condense`, but without element matrices.
+    """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     _condensed_stress(m, *mixed, weights, P, disagreement)
@@ -182,7 +189,9 @@ def _condense(
 def _condense_exactly(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
 ):
-    """Condense with the complete second derivative of the polar stretch. A kernel apart, as few bodies compile it."""
+    """Condense with the complete second derivative of the polar stretch. This kernel is separate from ``_condense``,
+    since few bodies need it compiled.
+    """
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
@@ -211,8 +220,9 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store the stress and ``c . H_s c`` of a lane. Return the shares ``sigma_i / (sigma_i + sigma_j)``, T and the two
-    parts of ``H_s``.
+    """Store the condensed stress, the stress in the frame V, and ``c . H_s c`` of the element in a lane of the
+    workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``, ``T = V^T Q``, and the normal and shear parts of
+    ``H_s``.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -220,7 +230,7 @@ def _set_stress(W, lane, U, Vt):
     M = _stress_of(A, flip, E)
     W[at.DISAGREEMENT + lane] = _inner(E, M)
     T, shares = product(Vt, Q), shares_of(vector(W, at.SIGMA + lane))
-    # Twice the stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
+    # Stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
     tension = congruent(T, _with_stress(M, stress))
     set_six(W, at.TENSION + lane, tension)
     x, y, z, yz, xz, xy = tension
@@ -232,7 +242,9 @@ def _set_stress(W, lane, U, Vt):
 
 @inner_kernel
 def _condense_lanes(W):
-    """Compute stress, ``c . H_s c`` and the blocks of corners 2, 3, 4 in all lanes."""
+    """Compute the condensed stress, ``c . H_s c``, and the element matrix's blocks of corners 2, 3, 4 in all lanes of
+    the workspace W.
+    """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         shares, T, A, flip = _set_stress(W, lane, U, Vt)
@@ -255,7 +267,9 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return the stretches E of a corner that moves along x, y and z, with ``n = V^T N``."""
+    """Return the three changes E of the stretch, in the frame Q, due to unit displacements of a corner along x, y and
+    z. n is the corner's shape function gradient in the frame V, ``V^T N``.
+    """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
 
@@ -336,7 +350,7 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of the twists, positive or negative, to the curvature of the local update."""
+    """Add the work of the twists, positive or negative, to the value ``ds . H_s ds`` of the local update per lane."""
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
         x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)

@@ -1,4 +1,4 @@
-"""Row offsets of the workspace for LANES elements side by side: input, then output of condensation or local update."""
+"""Offsets of the quantities in the workspace of condensation and local update, for LANES elements side by side."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 QUASISTATIC_MASS = 1e-9
-"""Fraction of their mass that quasistatic vertices keep. Without it, matrices of unconstrained parts are singular."""
+"""Fraction of their mass that quasistatic vertices keep. Massless parts without constraints have singular matrices."""
 
 MINIMIZATION_MASS = 1e-6
 """Fraction of the mass in the matrix of a minimization over all vertices, so that it is not singular."""
@@ -59,25 +59,24 @@ LOAD_ROUNDS = 4
 """Largest number of fixed-point iterations for the non-elastic forces at the end of a step."""
 
 REFACTORIZE_ABOVE = 0.1
-"""Ratio of successive decrements of quasistatic corrections above which the tangent is factorised again."""
+"""Largest ratio of successive Newton decrements of quasistatic corrections without a new factorisation."""
 
 ROUND_OFF = 1e-9
-"""Energy error relative to the potentials' magnitude below which it counts as round-off."""
+"""Energy error that counts as round-off, relative to the sum of the potentials' magnitudes."""
 
 AT_REST = 1e-12
-"""Mean squared displacement in a step, over the body's squared size, below which the body is at rest."""
+"""Largest mean squared displacement in a step of a body at rest, over the squared size of the body."""
 
 ENERGY_TOLERANCE = 0.1
-"""Excess over the energy of a step's linear system, relative to the kinetic energy, above which the step repeats."""
+"""Largest energy gain of an accepted step over that of its linear system, relative to the kinetic energy."""
 
 
 class ConJacSolver(StepSolver):
-    """ConJac with exact integration of its dynamic nodes: the steps of this module's description ([ConJac20],
-    modified).
+    """ConJac [ConJac20] with exact integration of its dynamic nodes; all other vertices are quasistatic.
 
-    Settings: ``max_iterations`` limits the quasistatic corrections (a minimization gets at least ``MIN_ITERATIONS``);
-    ``tolerance`` also ends the iterations for other forces. The others are those of :class:`StepSolver` without
-    ``integrator``: free steps are integrated exactly, steps with contact by BDF2, rejected steps by implicit Euler.
+    Settings: those of :class:`StepSolver` without ``integrator``: steps without contact are integrated exactly, steps
+    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits the quasistatic corrections (a
+    minimization may take at least ``MIN_ITERATIONS``). ``tolerance`` also ends the iterations for non-elastic forces.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
@@ -87,7 +86,7 @@ class ConJacSolver(StepSolver):
         self.integrator = bdf2  # stores the previous step in each state
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
+        """Replace the body's model. ``pinned``, ``stiffness``: True if pinned unknowns or stiffness changed."""
         super().follow(self._quasistatic_space(model), pinned, stiffness)
         newton = self._newton
         self._set_model(model)
@@ -98,7 +97,7 @@ class ConJacSolver(StepSolver):
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step, and its report. If the matrix is not positive definite, use Newton FEM."""
+        """Return the state after a step, and its report. If the step's matrix is indefinite, Newton FEM repeats it."""
         self._step_arguments, self._minimized_potential = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
@@ -106,7 +105,7 @@ class ConJacSolver(StepSolver):
             return fallback_step(self, state, pin_targets, time_step, loads)
 
     def _quasistatic_space(self, model: Space) -> Space:
-        """Return the model for quasistatic solves: the nodes' centres are prescribed, and masses are nearly zero."""
+        """Return the model for quasistatic solves: nearly massless, with the nodes' central vertices prescribed."""
         nodes = self._nodes_of(model)
         given = np.union1d(model.pinned, nodes.centres).astype(np.int64)
         return replace(model, masses=QUASISTATIC_MASS * model.masses, pinned=given)
@@ -116,7 +115,7 @@ class ConJacSolver(StepSolver):
         return none if model.nodes is None else model.nodes
 
     def _set_model(self, model: Space) -> None:
-        """Set the body's model. The linear systems, made by the base class, remain those of the quasistatic space."""
+        """Set the body's full model. The base class keeps the linear systems of its quasistatic space."""
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)
@@ -124,7 +123,7 @@ class ConJacSolver(StepSolver):
         self._newton: NewtonSolver | None = None
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution: exact nodes and quasistatic vertices, or a minimization over all vertices."""
+        """Return a step's solution: by exact integration of the nodes, or by minimization over all vertices."""
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             rigid = self._rigid.components_at(state.positions)
@@ -150,13 +149,13 @@ class ConJacSolver(StepSolver):
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the potential that the step minimized, and record its norm."""
+        """Return the gradient (n,3) kg m of the minimized potential at the solution ``at``, and record its norm."""
         return super()._record_gradient(at, state, self._minimized_potential or step, report)
 
     def _minimized(
         self, state: State, reduced: ReducedSystem, step: IncrementalPotential, report: StepReport
     ) -> Solution:
-        """Return a step's solution by Newton's method over all vertices, also with contact. T alone has inertia."""
+        """Return a step's solution by Newton's method over all vertices. Only motions in T have inertia."""
         time, k = step.time, reduced.map.J.shape[2]
         speeds = reduced.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost_energy(reduced, speeds, time.predicted - time.base)
@@ -176,7 +175,7 @@ class ConJacSolver(StepSolver):
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
     def _nearly_massless_newton(self) -> NewtonSolver:
-        """Return Newton's solver for the nearly massless body."""
+        """Return the Newton solver of the nearly massless body, to which the nodes' inertia is added as a potential."""
         if self._newton is None:
             self._newton = NewtonSolver(self._nearly_massless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
@@ -194,7 +193,7 @@ class ConJacSolver(StepSolver):
         report: StepReport,
         projected: bool = False,
     ) -> ReducedSystem:
-        """Return the reduced system at a state. Its tangent is projected if not definite or if ``projected``."""
+        """Return the reduced system at a state. Its tangent is projected if indefinite, or if ``projected``."""
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
@@ -222,14 +221,14 @@ class ConJacSolver(StepSolver):
         return ReducedSystem(map_, T, momenta, mass, stiffness, elastic, tangent)
 
     def _unresolved_rigid_motions(self, rigid: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rigid motions that leave all nodes at rest, (n,3,c), and M times these motions."""
+        """Return the c rigid motions that leave all nodes at rest, (n,3,c), and their momenta, M times the motions."""
         unresolved = self._rigid.unresolved_motions(self._nodes, rigid)
         return unresolved, (self.model.mass @ unresolved.reshape(len(unresolved), -1)).reshape(unresolved.shape)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the tangent, projected if necessary, plus the other potentials at x (n,3) m. Return the tangent."""
+        """Factorise the matrix of a tangent, projected if necessary, and other potentials at x. Return the tangent."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -252,7 +251,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
-        """Return the solution by exact integration of the nodes, or None if it gains too much energy."""
+        """Return a step's solution by exact integration of the nodes, or None if it gains too much energy."""
         T, x0, h = reduced.T, state.positions, step.h
         with report.timed("local"):
             speeds = reduced.speeds(self.model.mass @ (h * state.velocities))
@@ -299,8 +298,8 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each body, the final energy minus its linear system's, and that system's kinetic energy. ``flow``
-        holds u, u' and forces besides elasticity; ``displacements`` holds dx (n,3) m and its elastic part.
+        """Return per body, kg m²: the final energy minus the linear system's, and the linear system's kinetic energy.
+        ``flow``: result of :meth:`_flow`; ``displacements``: dx (n,3) m, and its part (n,3) m that deforms the body.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -323,7 +322,7 @@ class ConJacSolver(StepSolver):
         forces: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the nodes' displacement u in a step, their final speeds and final non-elastic forces, (k,) each."""
+        """Return the reduced displacements u in a step, final speeds, and final non-elastic forces, (k,) each."""
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
         has_others = k > 0 and (bool(step.potentials) or step.damping is not None)
@@ -350,7 +349,7 @@ class ConJacSolver(StepSolver):
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return b and S_p (:mod:`.modal_integration`) of the forces besides elasticity and weight, at u."""
+        """Return b (k,) and S_p (k,k) of the reduced forces ``b - S_p u`` besides elasticity and weight, at u (k,)."""
         T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
@@ -358,7 +357,7 @@ class ConJacSolver(StepSolver):
         return S_p @ u - project_vector(T, g), S_p
 
     def _other_stiffness(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Return the element blocks (m,10,3,3) of the stiffness besides elasticity."""
+        """Return h² times the element stiffness matrices (m,10,3,3) of loads and stretch damping at x (n,3) m."""
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
             potential.add_stiffness(x, step.h**2, blocks)
@@ -375,8 +374,8 @@ class ConJacSolver(StepSolver):
         elastic_dx: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
-        """Return the potential energy of the linear system after displacements dx (n,3) m. Forces besides elasticity
-        and weight keep their initial energy. Only the elastic part ``elastic_dx`` (n,3) m of dx has a stiffness.
+        """Return the linear system's potential energy, kg m², after displacements dx (n,3) m. Its quadratic term uses
+        the part ``elastic_dx`` (n,3) m that deforms the body. Loads other than weight keep their initial energy.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
         delta_F_elastic = self.elastic.delta_F(elastic_dx)
@@ -389,14 +388,14 @@ class ConJacSolver(StepSolver):
         return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _lost_energy(self, reduced: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
-        """Return the fraction of the kinetic energy of velocities (n,3) that the speeds (k,) in T lack; 0 at rest."""
+        """Return the fraction of the kinetic energy of ``velocities`` (n,3) that ``speeds`` (k,) lack; 0 at rest."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
         if before <= AT_REST * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0
         return max(1.0 - float(speeds @ reduced.mass @ speeds) / before, 0.0)
 
     def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Return h² times the gradient of elasticity, strain potential and gravity, (n,3) kg m; zero at pins."""
+        """Return h² times the gradient of elastic, strain and gravity potentials, (n,3) kg m; zero at pins."""
         stress = self.elastic.stress(deformation)
         if step.strain is not None:
             stress = stress + step.strain.forces(*self.elastic.strained(deformation))
@@ -414,8 +413,8 @@ class ConJacSolver(StepSolver):
         most: int,
         refactorizes: bool = True,
     ) -> NewtonIterate:
-        """Move the quasistatic vertices until their forces balance a ``load`` (n,3) kg m, in at most ``most``
-        corrections. With ``refactorizes``, factorise the tangent again if the initial one converges too slowly.
+        """Return the iterate in which forces on quasistatic vertices balance a ``load`` (n,3) kg m, after at most
+        ``most`` corrections. ``refactorizes``: factorise the tangent again if the initial one converges too slowly.
         """
         map_, last, most = reduced.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:

@@ -26,20 +26,21 @@ from ..model.nodes import Nodes
 
 CORNERS = 4
 ROWS = 1024
-"""Number of vertices per chunk in a product with the mass matrix."""
+"""Number of vertices per chunk of the mass matrix in :func:`project_mass`."""
 
 
 class ConJacMap:
-    """J and its reduced stiffness, for a system that was factorised with the nodes' centres pinned.
+    """Map J of [ConJac20] from the displacements of k dynamic nodes to those of all vertices, which balances the forces
+    on the quasistatic vertices.
 
     Parameters
     ----------
-    system : linear system over all vertices but pins and centres
+    system : linear system, factorised with the pins and the nodes' central vertices prescribed
     tets : (m,4)
     nodes : k dynamic nodes
-    pinned : (p,) prescribed vertices; their rows of J are zero
+    pinned : (p,) indices of prescribed vertices; their rows of J are zero
 
-    ``J`` (n,3,3k) has columns by node, then axis; ``stiffness`` S (3k,3k) has the system's units (kg: times h²).
+    ``J`` (n,3,3k) has columns by node, then axis; ``stiffness`` ``J^T K J`` (3k,3k) is multiplied by h², kg.
     """
 
     def __init__(self, system: LinearSystem, tets: np.ndarray, nodes: Nodes, pinned: np.ndarray) -> None:
@@ -70,7 +71,7 @@ class ConJacMap:
         self.stiffness = -0.5 * (found[size:] + found[size:].T)
 
     def newton_step(self, gradient: np.ndarray) -> np.ndarray:
-        """Return Newton's step (n,3) m of the quasistatic vertices for a gradient (n,3) kg m, with fixed nodes."""
+        """Return the Newton step (n,3) m of the quasistatic vertices with fixed nodes, for a gradient (n,3) kg m."""
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
         p = self._system.solve(-g)
@@ -81,18 +82,20 @@ class ConJacMap:
         return p + self._moved(found[:, None])[:, :, 0]
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
-        """Return the displacements (n,3,c) of all vertices for c solutions y and mu of the small system, (6k,c)."""
+        """Return the displacements (n,3,c) of all vertices for c solutions ``found`` (6k,c) of the small system:
+        displacements y of the nodes' central vertices, then multipliers mu of the nodes.
+        """
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
 
     def _rows(self, columns: np.ndarray) -> np.ndarray:
-        """Return the node displacements ``B x``, (3k,c), for c displacements x of all vertices, (n,3,c)."""
+        """Return the displacements of the k nodes, (3k,c), for c displacements of all vertices, ``columns`` (n,3,c)."""
         n, _, count = columns.shape
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
     def _coupling(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the f vertices that K couples to the nodes' centres, (f,), and minus K's entries of these vertices and
-        the centres, (f,3,3k). K consists of element blocks and the low-rank part of the matrix.
+        """Return the indices (f,) of the vertices that the stiffness matrix couples to the nodes' central vertices, and
+        the negative of these entries, (f,3,3k). The matrix consists of element matrices and a low-rank part.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
@@ -115,7 +118,9 @@ class ConJacMap:
 
 
 def project_stiffness(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Return ``T^T K T`` (k,k) for element blocks (m,10,3,3) and columns (n,3,k). Zero blocks are skipped."""
+    """Return the projected stiffness ``T^T K T`` (k,k) of element matrices ``blocks`` (m,10,3,3) for k displacement
+    vectors T (n,3,k). Elements with zero matrices are skipped.
+    """
     coupled = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
     total = np.zeros((T.shape[2], T.shape[2]))
     for a in range(CORNERS):
@@ -128,9 +133,12 @@ def project_stiffness(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np
 
 
 class ReducedSystem(NamedTuple):
-    """Reduced system of a body in a step. ``map``: ConJacMap. ``T`` (n,3,k): basis of J's columns and the c rigid
-    motions that leave all nodes at rest. ``unresolved_momenta`` (n,3,c): M times these motions. ``mass``, ``stiffness``
-    (k,k): ``T^T M T``, ``T^T K T``; ``elastic`` (k,k): elastic part of the stiffness. ``tangent``: tangent of K.
+    """Reduced system of a body in a ConJac step, with k unknowns: the displacements of the nodes, and c rigid motions
+    that leave all nodes at rest.
+
+    ``map``: ConJacMap J. ``T`` (n,3,k): basis, J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): mass
+    matrix times these motions. ``mass``, ``stiffness`` (k,k): ``T^T M T`` and h² ``T^T K T``, kg. ``elastic`` (k,k):
+    elastic part of the stiffness. ``tangent``: elastic tangent of K.
     """
 
     map: ConJacMap
@@ -142,30 +150,36 @@ class ReducedSystem(NamedTuple):
     tangent: Tangent
 
     def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
-        """Return Newton's step (n,3) m for a gradient (n,3) kg m by a map, while the motions in T are fixed."""
+        """Return the Newton step (n,3) m of the quasistatic vertices for a gradient (n,3) kg m, with nodes and rigid
+        motions fixed. ``map_`` may be a newer map than that of the reduced system.
+        """
         first = map_.J.shape[2]
         unresolved, momenta = self.T[:, :, first:], self.unresolved_momenta
         dx = map_.newton_step(gradient - momenta @ project_vector(unresolved, gradient))
         return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the speeds (k,) whose motion is nearest, in the mass norm, to velocities with momenta (n,3)."""
+        """Return the speeds (k,) of the reduced unknowns whose motion is nearest, in the mass norm, to vertex
+        velocities v given by their ``momenta`` M v (n,3).
+        """
         if not self.mass.size:
             return np.zeros(0)
         return scipy.linalg.solve(self.mass, project_vector(self.T, momenta), assume_a="pos")
 
     def columns_of(self, rows: slice) -> np.ndarray:
-        """Return the indices of T's columns that move the vertices ``rows`` of one of several bodies."""
+        """Return the indices of the reduced unknowns that move one of several bodies, with the vertices ``rows``."""
         return np.flatnonzero(np.abs(self.T[rows]).max(axis=(0, 1)) > 0.5 * np.abs(self.T).max(axis=(0, 1)))
 
 
 def project_vector(T: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Return ``T^T f`` (k,) for forces f (n,3) and columns T (n,3,k)."""
+    """Return the generalized forces ``T^T f`` (k,) of forces f (n,3) on k displacement vectors T (n,3,k)."""
     return np.tensordot(T, forces, axes=((0, 1), (0, 1)))
 
 
 def project_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
-    """Return ``T^T M T`` (k,k) for columns (n,3,k), ``ROWS`` vertices at a time, since M T is as large as T."""
+    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k). The product is computed for
+    ``ROWS`` vertices at a time, since M T would need as much memory as T.
+    """
     n, _, k = T.shape
     flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))
     for first in range(0, n, ROWS):

@@ -26,10 +26,10 @@ from .theta_extrapolation import Solution
 
 
 class PublishedConJacSolver(ConJacSolver):
-    """ConJac's published step ([ConJac20] Algorithm 1): one linear velocity solve, then ``corrections`` quasistatic
-    Newton steps.
+    """ConJac's published step ([ConJac20] Algorithm 1): one linear solve for the velocities of the nodes, then
+    ``corrections`` Newton steps of the quasistatic vertices.
 
-    The corrections use the factor of the velocity solve. The first uses the forces at the step's beginning.
+    The Newton steps use the tangent factorised at the step's beginning. The first also uses the forces there.
 
     Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the length of each Newton step (0: by line
     search, from recomputed forces); ``corrections``, the number of Newton steps; and those of :class:`StepSolver`
@@ -41,7 +41,7 @@ class PublishedConJacSolver(ConJacSolver):
         return single_vertices(nodes.centres, model.unknowns)
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution by the published algorithm."""
+        """Return a step's solution by the published algorithm: a velocity solve, then quasistatic Newton steps."""
         beta, gamma = self.settings.damping_factor, self.settings.stabilization
         before, rigid = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
         reduced = self._reduced_system(state, before, rigid, step, report, projected=True)

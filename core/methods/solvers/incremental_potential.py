@@ -23,16 +23,20 @@ from ...numerics.integrators.time_step import TimeStep
 from .stretch_damping import StretchDamping
 
 MAX_LAGGING_ITERATIONS = 4
-"""Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. Each is
-a Newton iteration of the law. Ordinary steps need one or two, a step of ten seconds in a subspace four.
+"""Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. Each
+update is a Newton iteration of the lagged law. Ordinary steps need one or two, a step of ten seconds in a subspace
+needs four.
 """
 
 MAX_LAGGING_UPDATES = 30
-"""Largest number of iterations per step that update lagged potentials. Later, they are updated at solutions only."""
+"""Largest number of iterations per step that update lagged potentials. Later iterations update them at solutions only.
+"""
 
 
 class NewtonIterate(NamedTuple):
-    """Positions x (n,3) m, their deformation, and the incremental potential there with its magnitude, kg m²."""
+    """Iterate of Newton's method: positions x (n,3) m, their deformation, and the ``value`` of the incremental
+    potential, kg m². ``magnitude``, kg m², is the sum of the absolute values of the potential's terms.
+    """
 
     x: np.ndarray
     deformation: Deformation
@@ -41,19 +45,19 @@ class NewtonIterate(NamedTuple):
 
 
 class IncrementalPotential:
-    """Value and gradient of a step's incremental potential.
+    """Incremental potential of one step, with its value, gradient, and collision-free step size.
 
     Parameters
     ----------
     inertia, gravity, elastic : potentials of the body
     potentials : other potentials, among them at most one barrier and one potential of strain
     time : TimeStep
-    pinned : (p,) vertices whose gradient is set to zero
-    prescribed_positions : (p,3) m of the pinned vertices
+    pinned : (p,) indices of the pinned vertices, whose gradient is set to zero
+    prescribed_positions : (p,3) m, positions of the pinned vertices at the end of the step
     damping : StretchDamping or None
 
     Attributes: ``contact`` is the barrier or None; ``strain`` the potential of strain or None; ``h`` the effective
-    step, s; ``element_weights`` (m,) the elastic weights times h², m³ s².
+    step, s; ``element_weights`` (m,) the volumes for elastic energy times h², m³ s².
     """
 
     def __init__(
@@ -81,8 +85,10 @@ class IncrementalPotential:
     def value_without_elastic(
         self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
     ) -> tuple[float, float]:
-        """Return the incremental potential without elastic energy, and the sum of its terms' magnitudes, kg m². Stretch
-        damping is evaluated at the stretches s (m,6), the strain potential at ``stretch``; each may be None if unused.
+        """Return the incremental potential without elastic energy, and the sum of its terms' absolute values, kg m².
+
+        Stretch damping is evaluated at the stretches s (m,6), and the strain potential at ``stretch``. Each argument
+        may be None if the step has no such term.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -93,7 +99,7 @@ class IncrementalPotential:
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
-        """Return the potential at x (n,3) m, and the sum of its terms' magnitudes, kg m²."""
+        """Return the incremental potential at x (n,3) m, and the sum of the absolute values of its terms, kg m²."""
         s = None if self.damping is None else deformation.stretch()
         stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
         other, magnitude = self.value_without_elastic(x, s, stretch)
@@ -103,8 +109,8 @@ class IncrementalPotential:
     def gradient_at(
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m at x (n,3) m. ``more`` (m,3,3) Pa is added to the stresses. Rows of pinned
-        vertices are zero unless ``of_pins``.
+        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m. Additional stresses ``more``
+        (m,3,3) Pa are included. Rows of pinned vertices are set to zero, except with ``of_pins``.
         """
         stress = self._elastic.stress(deformation) + more
         if self.damping is not None:
@@ -116,8 +122,10 @@ class IncrementalPotential:
     def gradient(
         self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m at x (n,3) m for stresses (m,3,3) Pa. Rows of pinned vertices are zero unless
-        ``of_pins``. Without ``of_potentials`` only inertia, gravity and the stresses contribute.
+        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m for given stresses (m,3,3) Pa.
+
+        Rows of pinned vertices are set to zero, except with ``of_pins``. Without ``of_potentials`` only inertia,
+        gravity and the stresses contribute.
         """
         force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
         for potential in self.potentials if of_potentials else ():
@@ -128,14 +136,14 @@ class IncrementalPotential:
         return g
 
     def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:
-        """Return the gradient of the strain potential alone, (n,3) N; 0 without one."""
+        """Return the gradient (n,3) N of the step's strain potential alone; 0 without a strain potential."""
         if self.strain is None:
             return 0.0
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the elastic energy by F, minus those that a strong strain potential cancels,
-        Pa.
+        """Return the second derivatives by F of the elastic energy density, Pa, ``projected`` to positive semi-definite
+        ones. If a strong strain potential cancels a part of them, the remainder is returned.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
@@ -143,8 +151,8 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the projected second derivatives of the elastic energy by the independent stretches, minus those that
-        a strong strain potential cancels.
+        """Return the second derivatives by the independent stretches of the elastic energy density, Pa, projected to
+        positive semi-definite ones. If a strong strain potential cancels a part of them, the remainder is returned.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
@@ -157,14 +165,17 @@ class IncrementalPotential:
         return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """Return the low-rank stiffness of potentials that act across elements, N/m, or None if there are none."""
+        """Return the low-rank part of the stiffness, N/m, from potentials that couple distant vertices; None without
+        such potentials.
+        """
         found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
     def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """Return the largest step length (at most 1) along dx (n,3) m from x that is free of collisions and inversions;
-        1 without a barrier. Obstacles stand still, or move to their targets ``with_prescribed_motion``.
+        """Return the largest step length, at most 1, along dx (n,3) m from x (n,3) m without collisions and inverted
+        tets; 1 if the step has no barrier. Obstacles stand still, or move to their prescribed positions
+        (``with_prescribed_motion``).
         """
         if self.contact is None:
             return 1.0
@@ -173,14 +184,14 @@ class IncrementalPotential:
         )
 
     def without_contact(self) -> IncrementalPotential:
-        """Return a copy without the barrier."""
+        """Return a copy of the potential without the contact barrier."""
         other = copy.copy(self)
         other.potentials, other.contact = tuple(each for each in self.potentials if each is not self.contact), None
         return other
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
-        """Return True if the body has no contact at x (n,3) m and, with a barrier, does not collide on the straight
-        path from ``before``. If True, the obstacles are moved to the end of their paths.
+        """Return True if the body has no contact at x (n,3) m and, with a barrier, no collision on the straight path
+        from ``before`` (n,3) m. In this case the obstacles are moved to their prescribed positions.
         """
         contact = self.contact
         if contact is None:
@@ -194,17 +205,21 @@ class IncrementalPotential:
         return False
 
     def feasibility_margin(self, x: np.ndarray) -> float:
-        """Return the smaller of the barrier's normalized gap and the least det F of tets that must not invert."""
+        """Return the smaller of two margins at x (n,3) m: the barrier's normalized gap, and the least det F of the tets
+        that must not invert.
+        """
         return min(self.contact.normalized_gap(x), self._elastic.min_det_F(x))
 
     def end_step(self) -> None:
-        """Accept the step as solved. The next one begins with the obstacles at their current positions."""
+        """Accept the step's solution. The next step begins with the obstacles at their current positions."""
         if self.contact is not None:
             self.contact.end_step()
 
     @property
     def has_contact(self) -> bool:
-        """Return True if a unilateral potential, such as contact, can start or end within the step."""
+        """True if the step has a unilateral potential, such as contact, which can become active or inactive within the
+        step.
+        """
         return any(isinstance(potential, UnilateralPotential) for potential in self.potentials)
 
     def has_active_contact(self, x: np.ndarray) -> bool:
@@ -216,22 +231,28 @@ class IncrementalPotential:
         )
 
     def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
-        """Return the unilateral springs of an iteration at x (n,3) m. The stiffness must be assembled there."""
+        """Return the unilateral springs at x (n,3) m, one set per unilateral potential. The linear system must already
+        be assembled at x.
+        """
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:
-        """Return True if contact friction requires another iteration after the last one, which led to x (n,3) m."""
+        """Return True if friction in contact requires another iteration. The last iteration led to x (n,3) m."""
         each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
         return any(one.is_unconverged(x) for one in [*each, *([self.contact] if self.contact else [])])
 
     def update_lagging_at_solution(self, x: np.ndarray) -> bool:
-        """Update lagged terms at a solution x (n,3) m. Return True if they changed."""
+        """Update lagged terms (friction, pin springs) at a solution x (n,3) m of the step. Return True if they
+        changed.
+        """
         self.lagging_iterations_left -= 1
         settled = self.contact is not None and self.contact.update_at_solution(x)
         return self._update(x) or settled
 
     def update_lagging(self, x: np.ndarray) -> bool:
-        """Update lagged terms at an iterate x (n,3) m. Return True if they changed."""
+        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. After
+        MAX_LAGGING_UPDATES calls nothing is updated.
+        """
         self._lagging_updates_left -= 1
         return self._lagging_updates_left >= 0 and self._update(x)
 

@@ -28,27 +28,29 @@ MAX_SUBSTEPS = 60
 """Largest number of Newton steps along the prescribed path."""
 
 FLOOR, ABOVE = 0.5e6, 1.5
-"""Lower bounds of the penalty rho: FLOOR times ``dx . M dx``, and ABOVE times the slope of the energy along dx."""
+"""Lower bounds of the penalty rho on the remaining path: FLOOR times ``dx . M dx``, and ABOVE times the slope of the
+energy along dx.
+"""
 
 MIN_PROGRESS, STALL_WINDOW = 0.01, 3
-"""Smallest fraction of the path that STALL_WINDOW steps must cover. Below it the path counts as blocked."""
+"""The path counts as blocked if STALL_WINDOW successive steps cover less than the fraction MIN_PROGRESS of it."""
 
 NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
-"""Normalized gap (over the barrier's activation distance) below which two steps must cover the fraction
-MIN_PROGRESS_NARROW of the path.
+"""If the feasibility margin (normalized gap or det F) is below NARROW_GAP, the path counts as blocked if two successive
+steps cover less than the fraction MIN_PROGRESS_NARROW of it.
 """
 
 BLOCKED_GAP, SAFE_GAP = 1e-3, 0.3
-"""Normalized gaps (over the barrier's activation distance). Below BLOCKED_GAP the path is blocked; above SAFE_GAP the
-surfaces may stay where they are.
+"""Feasibility margins: the smaller of the gap over the barrier's activation distance and det F. Below BLOCKED_GAP the
+path is blocked. Above SAFE_GAP a blocked motion may end.
 """
 
 BISECTIONS = 5
-"""Number of bisections of the last increment, which locate the farthest safe point of the path."""
+"""Number of bisections that locate the farthest safe point of a blocked path."""
 
 
 class NewtonSystem(Protocol):
-    """Interface of a solver for Newton steps with prescribed displacements."""
+    """Interface of a solver, as required for Newton steps with prescribed displacements."""
 
     model: Space
     elastic: Any
@@ -56,15 +58,16 @@ class NewtonSystem(Protocol):
     system: Any
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential) -> NewtonIterate:
-        """Evaluate the deformation and the incremental potential at positions x (n,3) m."""
+        """Return the deformation and the incremental potential at positions x (n,3) m."""
         ...
 
 
 def advance_prescribed_motion(
     solver: NewtonSystem, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
-    """Move pins and obstacles from collision-free positions x (n,3) m towards their prescribed positions. Return the
-    positions (n,3) m where they arrive or are blocked. ``report.blocked`` is the remaining fraction of the path.
+    """Move pins and obstacles towards their prescribed positions, from collision-free positions x (n,3) m of the body.
+    Return the body's positions (n,3) m where the motion ends or is blocked. In the latter case the remaining fraction
+    of the path is stored in ``report.blocked``.
     """
     model, contact, x = solver.model, step.contact, x.copy()
     progress: list[float] = []
@@ -120,7 +123,9 @@ def advance_prescribed_motion(
 
 
 class _PathPoint(NamedTuple):
-    """Point of the prescribed path: positions (n,3) m, collider positions (c,3) m, and the remaining fraction."""
+    """Point on the path to the prescribed positions: the body's positions x (n,3) m, collider positions (c,3) m, and
+    the remaining fraction of the path.
+    """
 
     x: np.ndarray
     collider_positions: np.ndarray
@@ -135,8 +140,11 @@ def _merit(
     collider_dx: np.ndarray,
     rho: float,
 ) -> Callable[[float], tuple[float, float, NewtonIterate]]:
-    """Return the merit as a function of the step length alpha along dx (n,3) m and ``collider_dx`` (c,3) m. Its results
-    are value, magnitude and iterate. If ``rho`` is infinite, the value is 0 for a safe gap and inf for an unsafe one.
+    """Return the merit function of a line search along dx (n,3) m of the body and ``collider_dx`` (c,3) m of the
+    colliders: the incremental potential plus ``rho`` times the remaining fraction of the path.
+
+    It maps a step length to value, magnitude and iterate. If ``rho`` is infinite, the value is 0 for a safe gap and inf
+    for an unsafe one.
     """
 
     def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
@@ -150,7 +158,9 @@ def _merit(
 
 
 def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe: _PathPoint) -> _PathPoint:
-    """Return the farthest point with a safe gap on the collision-free segment from ``safe`` to ``unsafe``."""
+    """Return the farthest point with a safe feasibility margin, found by bisection between the points ``safe`` and
+    ``unsafe`` of the collision-free path.
+    """
     for _ in range(BISECTIONS):
         between = _PathPoint(*(0.5 * (a + b) for a, b in zip(safe, unsafe)))
         step.contact.collider_positions = between.collider_positions
@@ -164,8 +174,8 @@ def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe:
 def _newton_direction_with_dirichlet(
     solver: NewtonSystem, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
-    """Return Newton's direction (n,3) m if the pins make the displacements ``dx_prescribed`` (n,3) m, and the energy's
-    slope along it, kg m².
+    """Return Newton's direction (n,3) m for prescribed displacements ``dx_prescribed`` (n,3) m of the pins, zero
+    elsewhere, and the slope of the incremental potential along it, kg m².
     """
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):

@@ -26,17 +26,20 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MOST_SOLVES = 6
-"""Largest number of linear solves per step if loads (contact) change as the body moves."""
+"""Largest number of linear solves per step without a barrier, if loads such as penalty contact change with positions.
+"""
 
 MOST_MEETING = 100
 """Largest number of linear solves per step with a barrier. A step that stops early leaves unbalanced barrier forces."""
 
 ROUGH = 1000.0
-"""Largest nonlinear residual displacement of a converged step, in tolerances: by default 1 % of the body's size."""
+"""Largest displacement that the nonlinear residual of a converged step may cause, in multiples of the tolerance: by
+default 1 % of the body's size.
+"""
 
 
 class _Linearized:
-    """Elasticity, stretch damping and the strain potential of a step, each linearized once."""
+    """Elasticity, stretch damping and strain potential of a step, each linearized once at the step's beginning."""
 
     def __init__(self, solver: StepSolver, state: State, step: IncrementalPotential) -> None:
         self._solver, self._step, self._start = solver, step, state.positions
@@ -53,8 +56,9 @@ class _Linearized:
         self._deformation_ahead = step.damping and elastic.deformation(self._ahead)
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the gradient (n,3) kg m of the linearized incremental potential at x (n,3) m, and the element matrices
-        (m,10,3,3) of stretch damping or None. Without ``of_potentials``, other loads are omitted.
+        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m with linearized terms, and the
+        element matrices (m,10,3,3) of stretch damping or None. Without ``of_potentials``, loads such as contact are
+        omitted.
         """
         step, solver = self._step, self._solver
         stress, added = (
@@ -72,7 +76,9 @@ class _Linearized:
         return g, added
 
     def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
-        """Assemble the system at x (n,3) m, with a ``projected`` barrier Hessian. Return the gradient (n,3) kg m."""
+        """Assemble the linear system at x (n,3) m; with ``projected``, the barrier's Hessian is made positive
+        semi-definite. Return the gradient (n,3) kg m.
+        """
         step = self._step
         if step.contact is not None:
             step.contact.projected = projected
@@ -82,8 +88,8 @@ class _Linearized:
         return g
 
     def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
-        """Return the nonlinear residual (n,3) kg m at x (n,3) m, whose ``deformation`` is given. The additional
-        stiffness of a ``damping_factor`` other than 1 is intended and does not count as an error.
+        """Return the residual (n,3) kg m of the nonlinear equations at x (n,3) m, which have the ``deformation``.
+        Forces due to a ``damping_factor`` other than 1 are intended and not part of the residual.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
@@ -101,15 +107,15 @@ class LinearlyImplicitSolver(StepSolver):
     1. Assemble the projected tangent at the start of the step.
     2. Solve ``(M + beta h² K) dx = -gradient`` once; up to ``MOST_SOLVES`` times if loads such as contact change.
     3. With a barrier, repeat as Newton's method with line search and CCD, up to ``MOST_MEETING`` times.
-    4. Evaluate the nonlinear residual, and report the displacement that it would still cause.
+    4. Evaluate the residual of the nonlinear equations, and report the displacement that it would still cause.
 
     Settings: ``damping_factor`` beta; ``stop_rule`` and its tolerance, and the others of :class:`StepSolver`.
     ``max_iterations`` is not used.
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution by one or a few linear solves. Pinned vertices make their prescribed displacements,
-        which act on the other vertices through ``beta h² K``.
+        """Return a step's solution by one or a few linear solves. The prescribed displacements of pinned vertices act
+        on the other vertices through ``beta h² K``.
         """
         # Linear forces yield the same solution from any point. Contact is detected at the initial point: begin at
         # the inertial prediction.
@@ -152,8 +158,8 @@ class LinearlyImplicitSolver(StepSolver):
         report: StepReport,
         is_indefinite: bool,
     ) -> np.ndarray:
-        """Return the next iterate (n,3) m after a line search from x (n,3) m along Newton's direction dx, limited by
-        collisions; g (n,3) kg m is the gradient at x. The stop rule is that of Newton's method.
+        """Return the next iterate (n,3) m: a line search from x (n,3) m along Newton's direction dx (n,3) m, limited by
+        the collision-free step size. g (n,3) kg m is the gradient at x. The stop rule is that of Newton's method.
         """
         decrement = -float(np.sum(g * dx))
         check_direction(dx, decrement)
@@ -184,8 +190,9 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_solve(
         self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Record a linear solve with the solution dx (n,3) m and the gradient g (n,3) kg m, and end the step if no
-        other solve is needed. ``changing``: loads such as contact change with the positions and require further solves.
+        """Record a linear solve in the report: its solution dx (n,3) m and gradient g (n,3) kg m. Set the stop reason
+        if no further solve is needed or allowed. ``changing``: loads such as contact change with the positions, and
+        may require further solves.
         """
         size = self.model.max_displacement(dx)[0]
         decrement = -float(np.sum(g * dx))
@@ -203,8 +210,8 @@ class LinearlyImplicitSolver(StepSolver):
             report.reason = f"{solves} did not reach the tolerance"
 
     def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
-        """Record the displacement dx (n,3) m that the nonlinear residual ``left`` (n,3) kg m would still cause. If it
-        is too large, the step counts as not converged.
+        """Record in the report the displacement dx (n,3) m that the residual ``left`` (n,3) kg m of the nonlinear
+        equations would still cause. If it is too large, the step counts as not converged.
         """
         missing = self.system.error_estimate()
         report.movement = (self.model.max_displacement(dx)[0] + missing.movement) / step.time.theta

@@ -45,7 +45,9 @@ test by the size of c alone would take over too early in stiff bodies and damp t
 """
 
 UNTANGLING = 5
-"""Number of first iterations in which stretches around initially inverted tets restart from the identity."""
+"""Number of first iterations, at each of which stretches around inverted tets restart from the identity, if tets are
+inverted at the step's beginning.
+"""
 
 TANGLED = 0.01
 """Fraction of inverted tets above which all stretches of the body restart from the identity. If only those around
@@ -87,8 +89,9 @@ class MixedFEMSolver(StepSolver):
     """
 
     start_from_prediction = True
-    """Start from the inertial prediction. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken body a
-    third more iterations (main scene: 200 instead of 147 in 25 steps, 17 instead of 8 in the hardest step).
+    """If True, iterations start from the inertial prediction, else from the last positions, as in [MFEM22] Alg. 1. The
+    latter costs a shaken body a third more iterations (main scene: 200 instead of 147 in 25 steps, 17 instead of 8 in
+    the hardest step).
     """
 
     record_gradients = False
@@ -140,8 +143,8 @@ class MixedFEMSolver(StepSolver):
     def _start(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
-        """Return the initial positions (n,3) m and their deformation: the guess, or the current positions if only the
-        guess has inverted tets.
+        """Return the initial positions (n,3) m of the iterations and their deformation. Without contact, the state's
+        positions replace the ``guess`` (n,3) m if only the guess has inverted tets.
         """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
@@ -153,7 +156,9 @@ class MixedFEMSolver(StepSolver):
         return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
-        """Return True if Newton takes over: stretches agree with positions, or no step lowers the merit."""
+        """Return True if Newton's method takes over: stretches agree with positions, or the iterations ended without
+        convergence.
+        """
         if not self.settings.quadratic_finish or report.converged:
             return False
         # The first iteration often starts with s = s(F): its agreement is meaningless.
@@ -161,8 +166,9 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (m,) of tets whose stretches restart from the identity, or None. It selects the surroundings
-        of inverted tets that are not near pins, or all tets of a tangled body.
+        """Return the mask (m,) of tets whose independent stretches restart from the identity, or None if there are
+        none. They are the inverted tets that are not near pins, with their neighbours, or all tets if many are
+        inverted.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
@@ -171,7 +177,9 @@ class MixedFEMSolver(StepSolver):
         return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """Return the iterate in which the tets of the mask ``guessed`` (m,) have the identity as stretch."""
+        """Return the iterate with the independent stretches of the tets in the mask ``guessed`` (m,) set to the
+        identity.
+        """
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
@@ -180,7 +188,7 @@ class MixedFEMSolver(StepSolver):
     def _valued(
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
-        """Return an iterate from its decompositions, with the energies of the step's current potentials there."""
+        """Return an iterate with its positions, deformation and stretches, and evaluate the step's potentials there."""
         rest, magnitude = step.value_without_elastic(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
@@ -202,8 +210,8 @@ class MixedFEMSolver(StepSolver):
         return direction
 
     def _polar_hessian_terms(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
-        """Return the terms of the constraint's second derivative, in the order in which they are tried until the matrix
-        is definite.
+        """Return which second derivatives of the constraint ``s = s(F)`` are added to the matrix: a list of choices,
+        tried in order until the matrix is positive definite.
         """
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
@@ -229,9 +237,9 @@ class MixedFEMSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
-        """Return the search direction with the terms ``turning`` of the polar stretch's second derivative, or None if
-        the matrix is not definite. ``damping`` holds the stresses (m,3,3), Pa, and element matrices (m,10,3,3) of
-        stretch damping.
+        """Return the search direction, or None if the matrix is not positive definite. ``turning`` selects second
+        derivatives of the polar stretch in the matrix. ``damping`` holds the stresses (m,3,3), Pa, and element matrices
+        (m,10,3,3) of stretch damping.
         """
         with report.timed("assembly"):
             system = self.system
@@ -269,7 +277,9 @@ class MixedFEMSolver(StepSolver):
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m for condensed stresses P (m,3,3) Pa. ``residual`` (m,6) is s(F) - s."""
+        """Return the gradient (n,3) kg m of the condensed problem, for condensed elastic stresses P (m,3,3) Pa.
+        ``residual`` (m,6) is the constraint's residual s(F) - s.
+        """
         if step.strain is None:
             return step.gradient(at.x, P)
         bends = self.system.low_rank is not None

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 STILL = 1e-8
-"""Squared angle omega² below which :func:`angles` uses Taylor series."""
+"""Smallest squared angle omega² of :func:`angles` without a Taylor series."""
 
 
 def exponential_step(
@@ -26,8 +26,10 @@ def exponential_step(
     forces: np.ndarray,
     others: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the displacement u and the velocity u' at the end of a step, (k,) each, for ``mass`` M, ``stiffness`` S
-    (k,k), ``speeds`` w and ``forces`` r (k,). ``others`` holds b (k,) and S_p (k,k) of the forces ``p = b - S_p u``.
+    """Return the exact solution u, u', (k,) each, of ``M u'' = -S u + r + p`` after a step of unit length, from u = 0.
+
+    ``mass`` M and ``stiffness`` S are (k,k), the initial ``speeds`` and constant ``forces`` r are (k,). ``others``
+    holds b (k,) and S_p (k,k) of the forces ``p = b - S_p u``, taken at the end of the step.
     """
     if not len(speeds):
         return speeds, speeds

@@ -21,15 +21,15 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MAX_EXTENDED_STEP = 64.0
-"""Largest step length along a search direction whose Hessian was not positive definite."""
+"""Largest step length along a search direction for which an indefinite Hessian was projected."""
 
 STAGNATION_RATIO = 0.5
-"""Ratio of the displacements of two successive full steps above which convergence counts as stagnating."""
+"""Convergence stagnates if a full step is longer than this fraction of the full step before it."""
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if convergence is slow, as with a projected Hessian: since the last shortened step, a full step moved
-    the body more than STAGNATION_RATIO times as far as the full step before it.
+    """Return True if convergence is slow, as it is with a projected Hessian. Only the last steps without shortening by
+    the line search count: one of them moved the body more than STAGNATION_RATIO times as far as the step before it.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
@@ -47,9 +47,11 @@ def line_search_with_contact(
     step: IncrementalPotential,
     is_indefinite: bool,
 ) -> tuple[float, Trial | None]:
-    """Return the accepted step length along dx (n,3) m and its trial, limited by the collision-free step size.
-    ``start`` is the merit at x (n,3) m: value, magnitude and slope. Steps longer than 1 are tried if the Hessian had to
-    be projected (``is_indefinite``), since a projected direction is too short near a saddle.
+    """Return the accepted step length along dx (n,3) m, limited by the collision-free step size, and the trial there.
+
+    ``merit`` maps a step length to value, magnitude and trial; ``start`` holds value, magnitude and slope at x (n,3) m.
+    Steps longer than 1 are tried if the Hessian had to be projected (``is_indefinite``), since a projected direction is
+    too short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.contact is None or not is_indefinite or alpha < 1.0:
@@ -71,7 +73,7 @@ class NewtonSolver(StepSolver):
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the positions that minimize a step's incremental potential, by projected Newton."""
+        """Return the solution of a step: the minimizer of its incremental potential, by projected Newton."""
         # Stretch damping balances relaxing elastic stresses. If the Hessians were projected separately, they would
         # resist rotations of stiff parts.
         projected = step.damping is None
@@ -82,8 +84,9 @@ class NewtonSolver(StepSolver):
 def minimize(
     solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate:
-    """Minimize the incremental potential from positions x (n,3) m by Newton's method, until the report has a stop
-    reason or ``max_iterations`` are reached. ``projected``: make the elastic Hessian positive semi-definite.
+    """Minimize the incremental potential by Newton's method from positions x (n,3) m. Return the last iterate, at which
+    the report has a stop reason or ``max_iterations`` are reached. ``projected``: the elastic Hessian is projected to a
+    positive semi-definite one in each iteration.
     """
     with report.timed("line_search"):
         at = solver.evaluate(x, step)
@@ -103,8 +106,9 @@ def minimize(
 def newton_iteration(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate | None:
-    """Return the next Newton iterate, or None if no step along the search direction lowers the incremental potential.
-    The report records the iteration. A Hessian that is not ``projected`` is projected if Cholesky fails.
+    """Return the Newton iterate after ``at``, or None if no step along the search direction lowers the incremental
+    potential. Record the iteration in the report. Without ``projected`` the Hessian is projected only if its Cholesky
+    factorisation fails.
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)
@@ -139,8 +143,8 @@ def newton_iteration(
 def _assemble(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, projected: bool, project_contact: bool = True
 ) -> None:
-    """Assemble the linear system at an iterate. ``projected`` and ``project_contact`` project the Hessians of
-    elasticity and of the barrier to positive semi-definite ones.
+    """Assemble the linear system at an iterate. ``projected``: make the elastic Hessian positive semi-definite;
+    ``project_contact``: make the barrier's Hessian positive semi-definite.
     """
     added, system = None, solver.system
     if step.damping is not None:
@@ -155,8 +159,8 @@ def _assemble(
 def fallback_step(
     solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory
 ) -> tuple[State, StepReport]:
-    """Return the state after a step of implicit Euler by Newton's method, and its report. It replaces a step whose
-    matrix was not positive definite; the report states this.
+    """Repeat a step whose matrix was not positive definite, with implicit Euler and Newton's method. Return the new
+    state and the report, which states the reason.
     """
     newton = NewtonSolver(solver.model, solver.settings, solver.linear_solver)
     newton.integrator = solver.integrator  # stores the previous step in the new state if needed

@@ -5,8 +5,8 @@ Differentiating ``S² = F^T F`` twice gives in the frame V, with ``D = U^T dF V`
 
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
-If T is diagonal there, as the stress of an isotropic energy at its own stretch, the twists are the terms that do not
-couple rotations and shears.
+T is diagonal there if it is the stress of an isotropic energy at the polar stretch itself. The twists are the terms
+with the squared rotations ``D_ij - D_ji`` for a diagonal T: they do not couple rotations with shears.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from . import condensation_layout as at
 
 
 class PolarHessianTerms(IntEnum):
-    """Terms of the constraint's second derivative in the element matrices: NOTHING ([MFEM22] Eq. 14), TENSION (positive
-    twists, semi-definite), ALL twists, or EXACT.
+    """Choice of the terms of the polar stretch's second derivative that are added to element matrices of Mixed FEM:
+    NOTHING ([MFEM22] Eq. 14), TENSION (positive twists, semi-definite), ALL twists, or EXACT.
 
-    Rotation against a tension costs energy, against a pressure it releases energy: these are the twists. EXACT also
-    includes the terms that couple rotations with shears, which are small in stiff parts, for the stress ``g_s + H_s
-    c``.
+    Twists are the terms of rotations of the element: a rotation costs energy under tension, and releases energy under
+    pressure. EXACT also includes the terms that couple rotations with shears, for the stress ``g_s + H_s c``. They are
+    small in stiff parts.
     """
 
     NOTHING = 0
@@ -48,7 +48,9 @@ class PolarHessianTerms(IntEnum):
 
 @inlined
 def _share(own, other):
-    """Return ``own / (own + other)``, with the sum clamped away from zero (inverted elements)."""
+    """Return ``own / (own + other)`` for two singular values. The sum is clamped away from zero for inverted
+    elements.
+    """
     total = own + other
     least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
     return own / (least if abs(total) < SMALLEST_SUM else total)
@@ -56,14 +58,17 @@ def _share(own, other):
 
 @inlined
 def shares_of(sigma):
-    """Return the matrix with ``sigma_i / (sigma_i + sigma_j)`` in row i, column j."""
+    """Return the matrix (3,3) of the shares ``sigma_i / (sigma_i + sigma_j)`` of the singular values ``sigma`` (3,)."""
     x, y, z = sigma
     return (0.5, _share(x, y), _share(x, z)), (_share(y, x), 0.5, _share(y, z)), (_share(z, x), _share(z, y), 0.5)
 
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, turning):
-    """Return the twists about the three axes, Pa: clamped at zero, or unclamped if ``turning`` > 1."""
+    """Return the twists about the three axes, Pa: the second derivatives of the energy density by rotations of the
+    element. Negative ones are set to zero, unless ``turning`` is ALL or EXACT. ``stress`` (3,): principal stresses in
+    the frame Q.
+    """
     least = -1e300 if turning > 1 else 0.0
     x, y, z = product(Vt, Q)
     t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
@@ -76,7 +81,9 @@ def twists_of(Vt, Q, sigma, stress, turning):
 
 @inner_kernel
 def add_twists(W, turning):
-    """Add the twists to the blocks of all lanes: ``w/2 twist_k`` times the squared rotations ``D_ij - D_ji``."""
+    """Add the twists to the element matrices in all lanes of the workspace W: the second derivatives of ``w/2 twist_k``
+    times the squared rotations ``D_ij - D_ji``. ``turning`` is a PolarHessianTerms.
+    """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         sigma, N = vector(W, at.SIGMA + lane), matrix(W, at.N + lane)
@@ -95,7 +102,8 @@ def add_twists(W, turning):
 
 @inner_kernel
 def add_polar_hessian(W):
-    """Add the complete second derivative to the blocks of all lanes, for the condensed stress.
+    """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the element
+    matrices in all lanes of the workspace W.
 
     A corner that moves along the axis p has ``D = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n``.
     """
@@ -117,8 +125,8 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """Return the matrix T' times the weight, for the six numbers t of T. It is zero for a flat or inverted element,
-    whose polar stretch jumps.
+    """Return ``weight`` times ``T'_ij = 2 T_ij / (sigma_i + sigma_j)``, (3,3), for a symmetric stress T of six numbers
+    t. The result is zero for a flat or inverted element, whose polar stretch jumps.
     """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
@@ -128,7 +136,9 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return n, ``T' n``, the three vectors m = shares_p n for p = x, y, z, and T' times each m."""
+    """Return the vectors of a corner that its blocks need: n, ``T n``, the three vectors ``m_p = shares_p n``, and ``T
+    m_p``, for the axes p = x, y, z. n (3,) is the corner's shape function gradient in the frame V.
+    """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
 
@@ -160,7 +170,9 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """Return the rotations ``D_ij - D_ji`` due to motion of a corner along x, y and z, up to the sign."""
+    """Return the element's rotations ``D_ij - D_ji`` about the three axes, up to their sign, due to unit displacements
+    of a corner along x, y and z. n is the corner's shape function gradient in the frame V.
+    """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 
 
@@ -171,7 +183,7 @@ def _pulled(pull, turns):
 
 @inlined
 def _add_block(W, row, A, B):
-    """Add ``A B^T`` to the matrix stored at ``row``."""
+    """Add ``A B^T`` to the 3 x 3 block at the offset ``row`` of the workspace W."""
     x, y, z = matrix(W, row)
     u, v, w = times(B, A[0]), times(B, A[1]), times(B, A[2])
     set_vector(W, row, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))

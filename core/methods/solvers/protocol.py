@@ -16,24 +16,30 @@ from ..subspaces.space import Space
 
 
 class Solver(Protocol):
-    """Method that advances a state by one time step."""
+    """Solver that advances the state of a body by one time step at a time."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        """Prepare to solve for a model. ``linear_solver`` is an already chosen linear solver; None: by the settings."""
+        """Prepare to solve for a model. ``linear_solver`` is an already chosen linear solver; None: choose one by the
+        settings.
+        """
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
+        """Replace the model by another one of the same body. ``pinned``: other unknowns are prescribed; ``stiffness``:
+        the elastic stiffness changed.
+        """
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step of ``time_step`` s under the ``loads``, and the step's report. At its end,
-        pinned vertices are at ``pin_targets`` (p,3) m.
+        """Return the state after a step of ``time_step`` s under the ``loads``, and the step's report. Pinned vertices
+        are at ``pin_targets`` (p,3) m at the end of the step.
         """
 
 
 def check_finite(values: np.ndarray, quantity: str) -> None:
-    """Raise DivergenceError, naming the first vertex, if any of the ``values`` (n,3) of a quantity is not finite."""
+    """Raise DivergenceError if any of the ``values`` (n,3) is not finite. The error names the first such vertex and the
+    ``quantity``.
+    """
     finite = np.isfinite(values)
     if not finite.all():
         raise DivergenceError(

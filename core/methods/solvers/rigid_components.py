@@ -16,18 +16,18 @@ from ..model.model import Model
 from ..model.nodes import Nodes, islands
 
 UNRESOLVED = 1e-6
-"""Displacement of pins or nodes in a rigid motion, over that of the part, below which they count as at rest."""
+"""Pins or nodes whose displacement in a rigid motion, relative to that of the part, is smaller count as at rest."""
 
 GIVEN = 0.1
-"""Largest kinetic energy, relative to that of the vibrations, that is added to a step which ended with too little."""
+"""Largest kinetic energy that is added to the vibrations after a step that lost energy, relative to theirs."""
 
 
 class RigidComponent(NamedTuple):
-    """Rigid motions of a connected part of a body at given positions.
+    """The c rigid motions of one connected component of a body at given positions.
 
-    ``vertices`` (r,) and their positions about the centre (r,3) m; ``mixed`` (6,c), A's columns as combinations of
-    three translations and three rotations; ``motions`` A (n,3,c); ``weighed`` M A (n,3,c); ``inverse`` of ``A^T M A``
-    (c,c).
+    ``vertices`` (r,): indices of its vertices; ``centred_positions`` (r,3) m: their positions relative to the centre of
+    rotation; ``mixed`` (6,c): each motion as a combination of three translations and three rotations; ``motions`` A
+    (n,3,c): its displacements of all vertices; ``weighed`` (n,3,c): M A; ``inverse`` (c,c): inverse of ``A^T M A``.
     """
 
     vertices: np.ndarray
@@ -38,12 +38,14 @@ class RigidComponent(NamedTuple):
     inverse: np.ndarray
 
     def rigid_motion(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rigid motion with given momenta (n,3), as coefficients (c,) of A's columns."""
+        """Return the rigid motion with the momenta of a velocity field v, as coefficients (c,) of the component's
+        motions. ``momenta`` (n,3): M v.
+        """
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rotation vector (3,) of a step for momenta (n,3). It uses the inertia after half the rotation.
-        With the initial inertia a tumbling body would gain energy.
+        """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). It uses the
+        moment of inertia after half of the rotation. With the initial one a tumbling body would gain energy.
         """
         turn, Q = (self.mixed @ self.rigid_motion(momenta))[3:], self.mixed[3:, -3:]
         if Q.shape[1] < 3:  # one axis
@@ -54,7 +56,9 @@ class RigidComponent(NamedTuple):
 
 
 class RigidParts:
-    """Connected parts of a model that can move as rigid bodies."""
+    """Connected components of a model that can move as rigid bodies: those without pins, or with too few pins to
+    prevent rotation.
+    """
 
     def __init__(self, model: Model) -> None:
         self._mass, self._weights, label = model.mass, model.lumped_masses, islands(model.mesh)
@@ -67,7 +71,9 @@ class RigidParts:
                 self._parts.append((rows, pins))
 
     def components_at(self, x: np.ndarray) -> list[RigidComponent]:
-        """Return the rigid motions of each such part at positions x (n,3) m."""
+        """Return the rigid motions at the positions x (n,3) m, one entry per connected component that can move as a
+        rigid body.
+        """
         found = []
         for rows, pins in self._parts:
             mixed, centre = _mixes(x, rows, pins, self._weights)
@@ -79,13 +85,15 @@ class RigidParts:
         return found
 
     def balanced(self, gradient: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return the gradient (n,3) without the forces that accelerate ``components`` as rigid bodies."""
+        """Return the gradient (n,3) without the forces that accelerate the ``components`` as rigid bodies."""
         for each in components:
             gradient = gradient - each.weighed @ each.rigid_motion(gradient)
         return gradient
 
     def turned(self, dx: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return a displacement (n,3) m in which the linearized rotations of parts are replaced by finite ones."""
+        """Return the displacement dx (n,3) m with the linearized rotation of each component replaced by the finite
+        rotation.
+        """
         moved = dx.copy()
         for each in components:
             turn = each.rotation(self._mass @ dx)
@@ -97,7 +105,9 @@ class RigidParts:
         return moved
 
     def without_rigid_motion(self, velocities: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return velocities (n,3) without the rigid motion of parts."""
+        """Return velocities (n,3) without their rigid motions: the vibrations, mass-orthogonal to the ``components``'
+        motions.
+        """
         momenta = self._mass @ velocities
         for each in components:
             velocities = velocities - each.motions @ each.rigid_motion(momenta)
@@ -106,10 +116,11 @@ class RigidParts:
     def transported(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
-        """Return velocities (n,3), in m per step, transported from the parts ``before`` a step to those ``after`` it.
-        Momenta are kept and vibrations rotate with their part. Gravity ``weight`` (n,3) has acted with its initial
-        lever arms; here it acts with the mean of initial and final ones, as in Verlet's rule, which keeps the energy of
-        a pendulum.
+        """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
+        to ``after``. Their momenta are conserved, and their vibrations rotate with them.
+
+        The step applied gravity ``weight`` (n,3) with initial lever arms. Here it is corrected to the mean of initial
+        and final lever arms, as in Verlet's rule, which keeps the energy of a pendulum.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -130,9 +141,11 @@ class RigidParts:
         kinetic: float,
         unsure: float,
     ) -> None:
-        """Remove the kinetic energy ``excess`` from the vibrations in velocities (n,3) of the body ``rows``, in place;
-        add energy if it is negative. Rigid motions are unchanged. A suspended body, without momenta to conserve, keeps
-        at most ``kinetic - excess``. An excess below ``unsure`` is ignored.
+        """Remove the kinetic energy ``excess`` from the vibrations in ``velocities`` (n,3), in place, of the body with
+        the vertices ``rows``; a negative excess adds energy. Rigid motions are unchanged.
+
+        Vibrations are unchanged if the absolute excess is at most ``unsure``. A suspended body has no momenta to
+        conserve: all its velocities are scaled, so that its kinetic energy is at most ``kinetic - excess``.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, components)
@@ -146,14 +159,16 @@ class RigidParts:
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
     def exact(self, J: np.ndarray, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return J (n,3,k), corrected so that it represents the rigid motions of parts without round-off error."""
+        """Return the map J (n,3,k) from nodes to vertices, corrected so that it reproduces the rigid motions of the
+        ``components`` without round-off error.
+        """
         for each in components:
             seen = (nodes.rows @ each.motions.reshape(len(J), -1)).reshape(-1, each.motions.shape[2])
             J = J + (each.motions - J @ seen) @ np.linalg.pinv(seen, UNRESOLVED)
         return J
 
     def unresolved_motions(self, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return the rigid motions of parts that leave all nodes at rest, (n,3,c), orthonormal by the mass."""
+        """Return the c mass-orthonormal rigid motions (n,3,c) of the ``components`` that leave all nodes at rest."""
         found = [np.zeros((self._mass.shape[0], 3, 0))]
         for each in components:
             values, vectors = np.linalg.eigh(each.inverse)
@@ -166,7 +181,9 @@ class RigidParts:
 
 
 def _ways(away: np.ndarray) -> np.ndarray:
-    """Return the three translations and three rotations of points (r,3) m about the origin, (r,3,6)."""
+    """Return the displacements (r,3,6) of r points in three unit translations and three linearized unit rotations about
+    the origin. ``away`` (r,3) m: positions of the points.
+    """
     motions = np.zeros((len(away), 3, 6))
     motions[:, :, :3] = np.eye(3)
     motions[:, :, 3:] = np.stack([np.cross(axis, away) for axis in np.eye(3)], axis=2)
@@ -176,8 +193,9 @@ def _ways(away: np.ndarray) -> np.ndarray:
 def _mixes(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the combinations (6,c) of translations and rotations of the part ``rows`` that move none of its pins, and
-    the centre (3,) m of the rotations.
+    """Return the c rigid motions of a component that move none of its pins, as combinations (6,c) of translations and
+    rotations, and the centre of rotation (3,) m. ``rows``, ``pins``: indices of its vertices and pinned vertices;
+    ``weights`` (n,): masses for the centre of a component without pins.
     """
     if not len(pins):
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])

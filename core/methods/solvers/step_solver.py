@@ -29,16 +29,18 @@ from .stretch_damping import StretchDamping
 from .theta_extrapolation import Solution, extrapolate_theta_step
 
 ROUND_OFF_DECREMENT = 1e-9
-"""Decrement relative to the merit's magnitude below which it counts as round-off."""
+"""Predicted decrease that counts as round-off, relative to the sum of the absolute values of the merit's terms."""
 
 BLOWUP_DISTANCE = 1e3
-"""Distance of a vertex from its predicted position, in body sizes, above which a step has diverged."""
+"""Largest distance of a vertex from its predicted position in a step that has not diverged, in body sizes."""
 
 
 class StepSolver:
-    """Base class of the solvers. "Positions" are the unknowns of the space: the positions of all vertices, or the few
-    unknowns of a subspace, where cubature points replace the tets. Each method works in both spaces. In a subspace, an
-    iteration of Mixed FEM is [SubMFEM23] Eq. 6, and its local step is Eqs. 7, 8.
+    """Base class of the solvers, which advance a body by minimizing an incremental potential per step.
+
+    "Positions" (n,3) are the unknowns of the space: the positions of all vertices, or the few unknowns of a subspace,
+    where cubature points replace the tets. All methods work in both spaces. In a subspace, an iteration of Mixed FEM is
+    [SubMFEM23] Eq. 6, and its local step is Eqs. 7, 8.
 
     Settings: ``integrator`` (with ``theta``); ``gravity``, m/s²; ``max_iterations``; ``stop_rule`` and its tolerance
     (``tolerance``, relative to the body's size, ``decrement_tolerance``, J, or ``acceleration_tolerance``, m/s²);
@@ -59,12 +61,16 @@ class StepSolver:
         self.system = model.linear_system(settings, linear_solver)
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
-        """Return a tuple with the load of mass damping, empty if there is no damping."""
+        """Return the mass-proportional damping of the model as a tuple of one load, or an empty tuple without such
+        damping.
+        """
         drag = self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by one of the same body whose ``pinned`` unknowns or ``stiffness`` changed."""
+        """Replace the model by another one of the same body. ``pinned``: other unknowns are prescribed; ``stiffness``:
+        the elastic stiffness changed.
+        """
         self.model, self.elastic = model, model.elastic
         if pinned:
             del self.system  # frees the old factor before the new one is allocated
@@ -75,7 +81,9 @@ class StepSolver:
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step, and its report. BDF2 or implicit Euler repeats a rejected step."""
+        """Return the state after a step of ``time_step`` s, and the step's report. If the time integration rule rejects
+        the step, BDF2 repeats it, or implicit Euler if it did not converge.
+        """
         with self.model.blas_threads():
             new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
             if new is None:
@@ -92,8 +100,8 @@ class StepSolver:
         time_step: float,
         loads: LoadsOrFactory,
     ) -> tuple[State | None, StepReport]:
-        """Return the state after a step of a time integration rule, and the report. The state is None if another rule
-        should repeat the step.
+        """Return the state after a step with the time integration rule ``rule``, and the step's report. The state is
+        None if the step is rejected, and must be repeated with another rule.
         """
         report = StepReport(self.settings.solver)
         time = rule(state.positions, state.velocities, state.history, time_step)
@@ -115,7 +123,9 @@ class StepSolver:
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the positions that minimize the step's incremental potential, as accurately as the method does."""
+        """Return the solution of a step: positions that minimize its incremental potential, as accurately as the method
+        allows.
+        """
         raise NotImplementedError
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
@@ -138,7 +148,9 @@ class StepSolver:
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """Return positions (n,3) m with pinned vertices moved to their prescribed positions, ignoring contact."""
+        """Return a copy of ``positions`` (n,3) m with the pinned vertices at their prescribed positions, regardless of
+        contact.
+        """
         x = positions.copy()
         x[self.model.pinned] = step.prescribed_positions
         check_finite(x, "position")
@@ -147,8 +159,10 @@ class StepSolver:
     def initial_iterate(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the initial positions (n,3) m: ``guess``, if the path to it and the guess itself are free of contact;
-        otherwise the state's positions with pins and obstacles moved along their prescribed paths.
+        """Return the initial positions (n,3) m of the iterations, after moving pins and obstacles along their paths.
+
+        They are the ``guess`` (n,3) m, if neither the guess nor the path to it has contact. Otherwise they are the
+        positions that moving pins and obstacles has led to.
         """
         if step.contact is None:
             return self.start(guess, step)
@@ -162,8 +176,8 @@ class StepSolver:
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the incremental potential's gradient (n,3) kg m at a solution, and record its norm in the report.
-        Raise DivergenceError if a vertex is not finite or has flown away.
+        """Return the gradient (n,3) kg m of the incremental potential at the solution ``at``, and record its norm in
+        the report. Raise DivergenceError if a position is not finite, or is implausibly far from the predicted one.
         """
         check_finite(at.x, "position")
         self._check_divergence(state, at.x, step)
@@ -176,8 +190,8 @@ class StepSolver:
         return gradient
 
     def _check_divergence(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
-        """Raise DivergenceError if a vertex is farther from its predicted position than BLOWUP_DISTANCE body sizes,
-        plus ten times the displacements of the pins and due to gravity.
+        """Raise DivergenceError if a vertex is too far from its predicted position. The limit is BLOWUP_DISTANCE body
+        sizes, plus ten times the displacement due to gravity, plus ten times the largest displacement of a pin.
         """
         flight, vertex = self.model.max_displacement(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
@@ -196,18 +210,22 @@ class StepSolver:
     # -- evaluation and search direction ----------------------------------------------------------------------------
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
-        """Evaluate deformation and incremental potential at x (n,3) m. A deformation ``near`` it speeds this up."""
+        """Return the iterate at x (n,3) m, with its deformation and incremental potential. The optional deformation
+        ``near``, of similar positions, speeds up the SVD.
+        """
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
-        """Return the search direction at x (n,3) m: the minimizer of the last factorised quadratic model."""
+        """Return the search direction at x (n,3) m: the minimizer of the quadratic model with the last factorised
+        matrix and the ``gradient`` (n,3) kg m.
+        """
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
-        """Return the norm of the incremental potential's gradient over free vertices, kg m."""
+        """Return the norm of the gradient of the incremental potential over free vertices, kg m."""
         return float(np.linalg.norm(step.gradient_at(x, deformation)))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
@@ -223,8 +241,9 @@ class StepSolver:
     ) -> None:
         """Record an iteration in the report, with the stop reason if it was the last one.
 
-        The stop rule judges the whole search direction, of ``direction_size`` m, not the step that the line search
-        accepted: at the minimum, round-off alone determines that step. ``accepted`` is False if the line search failed.
+        The stop rule uses ``direction_size``, m: the largest displacement of the whole search direction. It does not
+        use the accepted step, which round-off alone determines at the minimum. ``h``, s: effective step; ``magnitude``:
+        sum of the absolute values of the merit's terms; ``accepted``: False if the line search failed.
         """
         report.iterations += 1
         report.history.append(iteration)
@@ -247,7 +266,9 @@ class StepSolver:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
     def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
-        """Return the reason for the report if the stop rule holds, else an empty string."""
+        """Return the stop reason for the report if the stop rule holds, else an empty string. ``decrement``, kg m²:
+        Newton decrement; ``direction_size``, m: largest displacement of the search direction; ``h``, s: effective step.
+        """
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
             return f"no vertex moves farther than {settings.tolerance:g} of the body's size in an iteration"
@@ -258,14 +279,14 @@ class StepSolver:
         return ""
 
     def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. Nothing is
-        updated after a step that the line search shortened, since it ends between two iterates of the method.
+        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. They are
+        not updated after a step that the line search shortened.
         """
         return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
 
     def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Update lagged terms (friction, pin springs) at a converged solution x (n,3) m. Return True if the step must
-        continue, because they changed or friction requires another iteration.
+        """Update lagged terms (friction, pin springs) at a converged solution x (n,3) m. Return True if the iterations
+        must continue, because the terms changed or friction requires another iteration.
         """
         unconverged = report.converged and step.is_unconverged(x)
         if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):

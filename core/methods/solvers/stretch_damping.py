@@ -29,18 +29,18 @@ from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
 
 UPRIGHT = 0.1, 10.0
-"""Range of the signed singular values of F in which a tet has damping."""
+"""Range of the signed singular values of F. A tet outside it has no stretch damping."""
 
 
 class StretchDamping:
-    """Stretch damping during one step of the time integration rule ``time`` from a state.
+    """Stretch damping during one step: a Rayleigh damping potential D(s) of the stretches s of the elements.
 
     Parameters
     ----------
     elastic : elastic density of the space's unknowns
     beta : damping coefficient, s
     state : state at the beginning of the step
-    time : TimeStep
+    time : TimeStep, the step in the time integration rule
     """
 
     def __init__(self, elastic: ElasticDensity, beta: float, state: State, time: TimeStep) -> None:
@@ -59,34 +59,38 @@ class StretchDamping:
         self._lagged = base, start.V, np.zeros_like(start.sigma), curvature, flip
 
     def value(self, s: np.ndarray) -> float:
-        """Return D at stretches s (m,6), J."""
+        """Return the damping potential D, J, at the stretches s (m,6)."""
         return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives of D by F per unit volume, (m,3,3) Pa."""
+        """Return the derivatives of the damping potential D by the deformation gradients, per unit volume,
+        (m,3,3) Pa.
+        """
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(
         self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses (m,3,3) Pa and ``scale`` (h² in a step) times the element matrices (m,10,3,3): the
-        complete second derivative if ``exact``, else its semi-definite part ``J^T C J``. N (m,4,3): shape function
-        gradients, 1/m.
+        """Return the stresses (m,3,3) Pa and the element matrices (m,10,3,3) of the damping potential, the latter
+        multiplied by ``scale`` (h² in a step). They are the complete second derivatives if ``exact``, else the positive
+        semi-definite part ``J^T C J``. N (m,4,3): shape function gradients, 1/m.
         """
         return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
 
     def linearized(
         self, deformation: Deformation, dF: np.ndarray, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses and element matrices of :meth:`condensed` at ``F + dF`` for dF (m,3,3), with s linearized
-        about the deformation.
+        """Return the stresses and element matrices of :meth:`condensed` for changes dF (m,3,3) of the deformation
+        gradients, with the stretches linearized about ``deformation``.
         """
         mixed = self._mixed(deformation, deformation.stretch())
         away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
         return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivative of D by s at ``s + ds``, (m,6) Pa, and ``w ds . C ds`` times ``scale``, (m,)."""
+        """Return the derivative of the damping potential by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times
+        its second derivative along ds, ``w ds . C ds`` (m,). s and ds are (m,6).
+        """
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))
         stress = local_update(at, PolarHessianTerms.NOTHING, still, self._weights)[1]

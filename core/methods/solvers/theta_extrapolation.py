@@ -33,19 +33,21 @@ from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
-"""Largest energy gain of a step, relative to its kinetic and elastic energy. Soft bodies gain and lose up to 3e-3 in
-rotations, which the midpoint rule gives back. A step that stretches bone gains many times its energy.
+"""Largest energy gain of an accepted step, relative to its initial kinetic and elastic energy. Soft bodies gain up to
+3e-3 in rotations, which later steps of the midpoint rule take back. A step that stretches bone gains many times its
+energy.
 """
 
 WORK_OF_NOTHING = 0.01
-"""Spurious work, relative to the kinetic energy, above which a step is rejected. Good steps of two iterations had
-0.001. With a limit of 0.05, steps of one iteration doubled the energy of a swinging bar; with 0.01 they add none.
+"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy. Good steps of two
+iterations had 0.001. With a limit of 0.05, steps of one iteration doubled the energy of a swinging bar. With 0.01 they
+add no energy.
 """
 
 
 class Solution(NamedTuple):
-    """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6). Velocities
-    (n,3) m/s are None if the time integration rule defines them.
+    """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6).
+    ``velocities`` (n,3) m/s are None if the time integration rule computes them from the positions.
     """
 
     x: np.ndarray
@@ -57,9 +59,11 @@ class Solution(NamedTuple):
 def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
-    """Return the state at the end of a step from ``state`` with the solution ``at``, with pins at targets (p,3) m.
-    Return None if another rule should repeat the step. ``left`` (n,3) kg m is the gradient of the incremental potential
-    at the solution, or None if the step converged.
+    """Return the state at the end of a step, extrapolated from ``state`` and the solution ``at`` after the fraction
+    theta of the step; None if the step is rejected, and must be repeated with another rule.
+
+    ``left`` (n,3) kg m: gradient of the incremental potential at the solution, or None if the step converged.
+    ``targets`` (p,3) m: positions of the pinned vertices at the end.
     """
     time = step.time
     x = time.extrapolated(state.positions, at.x)
@@ -81,7 +85,9 @@ def extrapolate_theta_step(
 def gains_energy(
     before: State, after: State, at: Solution, end: Deformation, step: IncrementalPotential, space: Space
 ) -> bool:
-    """Return True if a step gains kinetic and elastic energy beyond the work of all other forces."""
+    """Return True if the kinetic and elastic energy increases from ``before`` to ``after`` a step by more than the work
+    of all other forces. ``at`` is the solution after the fraction theta of the step; ``end`` is the final deformation.
+    """
     elastic, dx = space.elastic, after.positions - before.positions
     start = elastic.deformation(before.positions, at.deformation)
     strain = [elastic.value(each) for each in (start, end)]

@@ -33,10 +33,10 @@ LAST_ROUNDS = 3
 """Number of last iterations that use all tets of a part; the others use a sample."""
 
 KEPT = 0.25
-"""Least factor by which stiffness reduces the number of points that a part requests."""
+"""Least factor by which a high stiffness reduces the number of points that a part requests."""
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
-"""Number of tets in the sample of a part, at least SAMPLE_A_POINT per cubature point."""
+"""Number of tets in the sample of a part for k-means, at least SAMPLE_A_POINT per cubature point."""
 
 JITTER = 1e-3
 """Noise on the centres of tets, over their standard deviation: k-means amplifies the round-off of eigenvectors."""
@@ -46,8 +46,9 @@ ALIKE = 1e-6
 
 
 class Cubature(NamedTuple):
-    """Cubature points: ``tets`` (c,), chosen tets; ``weights`` (c,) m³, the volume that each represents; ``clusters``
-    (m,), for each tet of the body the index (0 to c-1) of the chosen tet that represents it.
+    """Cubature of the elastic energy over c of the body's m tets. ``tets`` (c,): indices of the chosen tets;
+    ``weights`` (c,) m³: volume that each of them represents; ``clusters`` (m,): index, 0 to c-1, of the chosen tet that
+    represents each tet.
     """
 
     tets: np.ndarray
@@ -56,7 +57,7 @@ class Cubature(NamedTuple):
 
 
 def every_tet(volumes: np.ndarray) -> Cubature:
-    """Return the exact cubature, which chooses all tets, from their volumes (m,) m³."""
+    """Return the exact cubature, in which every tet is a cubature point. ``volumes`` (m,) m³ per tet."""
     every = np.arange(len(volumes))
     return Cubature(every, volumes.copy(), every)
 
@@ -69,7 +70,7 @@ def spectral_clusters(
     on_progress: OnProgress = ignore_progress,
     moduli: np.ndarray | None = None,
 ) -> Cubature:
-    """Return a cubature of about ``count`` tets.
+    """Return a cubature of about ``count`` tets, the ones nearest to the centres of clusters with similar features.
 
     Parameters
     ----------
@@ -112,8 +113,9 @@ def spectral_clusters(
 
 
 def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
-    """Return the features for clustering, (m,k): weights (n,j) averaged to tets and scaled by the inverse squared
-    eigenvalues (j,), and the tets' positions. Both groups have a total variance of one.
+    """Return the features (m,k) per tet for clustering: skinning weights (n,j), averaged to tets and scaled by the
+    inverse squared ``eigenvalues`` (j,), and the positions of the tets. Both groups of columns have a total variance of
+    one.
     """
     bends = eigenvalues > 0.0
     gamma = eigenvalues[bends]
@@ -137,7 +139,10 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Return the number of points of each part: one, plus more by spread and stiffness, at most all its tets."""
+    """Return the number of cubature points per part, with the sum ``count``: at least one, more for a large spread of
+    features and a low stiffness, at most one per tet. ``members``: indices of each part's tets; ``stiffness``: one
+    modulus per part.
+    """
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
     wish *= np.maximum((stiffness.min() / stiffness) ** 0.6, KEPT)
@@ -161,11 +166,11 @@ def _shares(
 def _k_means(
     features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cluster label of each tet (r,) and the clusters' centres, by Lloyd's k-means weighted by volume. The
-    first centres are those of k-means++ [Arthur, Vassilvitskii 2007], drawn with a fixed seed. Empty clusters are
-    dropped.
+    """Return the cluster index per tet (r,) and the cluster centres (c,k), by Lloyd's k-means of the ``features`` (r,k)
+    weighted by volume. The first centres are those of k-means++ [Arthur, Vassilvitskii 2007], drawn with a fixed seed.
+    Empty clusters are dropped, so that c is at most ``count``.
 
-    In a large part the iterations use a sample of tets; only the last few use all.
+    In a large part the iterations use a sample of tets; only the last few use all of them.
     """
     rows, rounds = np.arange(len(features)), ROUNDS
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):

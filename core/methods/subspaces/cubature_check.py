@@ -15,7 +15,7 @@ from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 from .reduced_stiffness import symmetric
 
 ENOUGH = 0.25
-"""Fraction of its exact energy that each low mode must have under cubature."""
+"""Least cubature energy of each low mode, as a fraction of its exact energy."""
 
 DOUBLINGS = 3
 """Largest number of doublings in the search for enough points."""
@@ -24,12 +24,12 @@ LOOKED_AT = 24
 """Number of lowest modes to check, besides six rigid ones."""
 
 COSTS_NOTHING = 1e-9
-"""Energy relative to the mean of the checked modes below which a mode counts as rigid."""
+"""Largest energy of a rigid mode, relative to the mean of the checked modes."""
 
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
-    """Return the least fraction, over the low modes, of the energy at rest (of tets and springs) that cubature keeps: 1
-    is exact, 0 means that the body is limp.
+    """Return the least ratio of cubature energy to exact energy, of tets and springs at rest, over the modes of the
+    subspace with the lowest cubature energy: 1 for exact cubature, 0 if a deformation costs no energy.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
@@ -55,8 +55,8 @@ def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnP
 
 
 def sufficient_point_count(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
-    """Return a number of cubature points with which every low mode keeps :data:`ENOUGH` of its energy: the present
-    number doubled up to DOUBLINGS times; 0 if none suffices.
+    """Return a number of cubature points with which every low mode keeps at least the fraction :data:`ENOUGH` of its
+    energy. The current number is doubled up to DOUBLINGS times; 0 if no number suffices.
     """
     space = subspace.model
     points, most = len(subspace.parts.tets), len(model.mesh.tets)

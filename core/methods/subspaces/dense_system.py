@@ -31,8 +31,8 @@ class DenseSystem(LinearSystem):
     Parameters
     ----------
     elastic : CubatureElastic
-    mass : (r,r) mass matrix of the unknowns
-    pinned : (p,) prescribed unknowns
+    mass : (r,r) mass matrix of the r unknowns
+    pinned : (p,) indices of the prescribed unknowns
     """
 
     is_small = True
@@ -49,7 +49,9 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """Workspace (3,r,3,r) for additions to the matrix. Allocated when needed, as it is as large as the factor."""
+        """Workspace (3,r,3,r) for additions to the matrix. It is allocated at first use, since it is as large as the
+        Cholesky factor.
+        """
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -60,8 +62,8 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from the element ``blocks``, blocks ``added`` to them (c,10,3,3), the mass, and ``scale``
-        times the stiffness of other potentials and ``low_rank``.
+        """Assemble the matrix: the mass, the element matrices in ``self.blocks``, element matrices ``added``
+        (c,10,3,3), and ``scale`` times the stiffness of ``potentials`` at the ``unknowns`` (r,3) and of ``low_rank``.
         """
         if added is not None:
             self.blocks += added
@@ -80,15 +82,17 @@ class DenseSystem(LinearSystem):
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Add the array (3,r,3,r) that ``change`` fills to the assembled matrix. Return the result of ``change``."""
+        """Add an array (3,r,3,r) to the assembled matrix. The function ``change`` fills the array, and its result is
+        returned.
+        """
         self._change.fill(0.0)
         answer = change(self._change)
         self._matrix += self._change[:, self.free][:, :, :, self.free]
         return answer
 
     def try_factorize(self, whole: bool = False) -> bool:
-        """Compute the Cholesky factor. If it fails, try again without the low-rank part, unless the ``whole`` matrix is
-        needed. Return False if the matrix is not positive definite.
+        """Compute the Cholesky factor of the matrix. If this fails, try again without the low-rank part, except if
+        ``whole``. Return False if the matrix is not positive definite.
         """
         if self._has_factor():
             return True
@@ -105,14 +109,16 @@ class DenseSystem(LinearSystem):
         return failed == 0
 
     def error(self) -> FactorizationError:
-        """Return the error for a subspace matrix that is not positive definite."""
+        """Return the error to raise if the matrix is not positive definite."""
         return FactorizationError(
             "The subspace's matrix is not positive definite.",
             "Use more cubature points, more substeps, or materials of more similar stiffness.",
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution (r,3), with zeros at pinned unknowns."""
+        """Return the solution (r,3) of the factorised system for a right-hand side (r,3). It is zero at prescribed
+        unknowns.
+        """
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T
@@ -128,7 +134,7 @@ def _add_stiffness(
 
 
 def _side_by_side(numbers: np.ndarray) -> slice | np.ndarray:
-    """Return the ascending indices, as a slice if they are consecutive."""
+    """Return ascending indices as a slice if they are consecutive, else unchanged."""
     if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
         return slice(int(numbers[0]), int(numbers[-1]) + 1)
     return numbers

@@ -1,8 +1,8 @@
 """Handles that display a deformed surface by linear blend skinning on the graphics card.
 
-The surface follows its tets, but the handles that move the tets' vertices are inaccurate for points between these
-(``skinning.py``). Handles are therefore fitted to the surface displacements that the unknowns cause, and stay small.
-Handles of hard pins are not fitted, since no other handle moves the points of a pin.
+The simulated surface follows its tets. The handles that move the vertices of tets are inaccurate for surface points
+between these vertices (``skinning.py``). Therefore other, small handles are fitted to the surface displacements per
+unknown. Handles of hard pins are not fitted, since no other handle moves the points of a pin.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from .reduced_model import WATCHED, Subspace
 from .skinning_basis import skinning_columns
 
 POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
-"""Number of fitted surface points for each product of a weight and a coordinate, and the least number in total."""
+"""Number of surface points in the fit per product of a weight and a coordinate, and the least number in total."""
 
 
 class DisplayHandles:
-    """Handles that deform the surface of a body in a subspace; an embedding ties the surface to the mesh.
+    """Handles that display the surface of a body in a subspace by linear blend skinning, fitted to the simulated motion
+    of its p vertices. An ``embedding`` gives their positions in the tets.
 
     Attributes
     ----------
-    weights : (p,h), skinning weights of the surface's vertices: first of the modes' handles, then of the pins' handles
+    weights : (p,h) skinning weights of the surface's vertices: first of the modes' handles, then of the pins' handles
     """
 
     def __init__(self, subspace: Subspace, embedding: Embedding) -> None:
@@ -47,14 +48,18 @@ class DisplayHandles:
         self._beside = shown - space.points(watched).shares
 
     def of(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the handles (h,4,3), m, for unknowns (r,3); zero at rest."""
+        """Return the affine displacements of the handles, (h,4,3) m, for the subspace's unknowns (r,3); zero at
+        rest.
+        """
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
     def max_difference(self, unknowns: np.ndarray) -> float:
-        """Return the largest distance, m, between displayed and simulated positions of a sample of surface vertices."""
+        """Return the largest distance, m, between displayed and simulated positions over a sample of surface vertices,
+        for unknowns (r,3).
+        """
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 
 
 def _spread(count: int, most: int) -> np.ndarray:
-    """Return at most ``most`` of the indices below ``count``, evenly spread."""
+    """Return at most ``most`` evenly spaced indices from 0 to ``count`` - 1."""
     return np.arange(0, count, -(-count // most) or 1)

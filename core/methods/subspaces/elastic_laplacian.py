@@ -16,11 +16,13 @@ from ...mechanics.assembly.sparsity import corner_pairs
 from ..model.model import Model
 
 STIFFEST = 1e10
-"""Largest ratio of Young's moduli to the softest one in the Laplacian; stiffer tets are clamped to it."""
+"""Largest Young's modulus in the Laplacian, relative to that of the softest tet. Stiffer tets are clamped to it."""
 
 
 def elastic_laplacian(model: Model) -> sp.csr_matrix:
-    """Return ``H_w`` over all vertices, (n,n), N/m. Its rows sum to zero."""
+    """Return the Laplacian of the elastic energy at rest, a scalar sparse matrix (n,n) N/m over all vertices: the sum
+    of the xx, yy and zz blocks of the stiffness. Its rows sum to zero.
+    """
     tets, elastic, n = model.mesh.tets, model.elastic, len(model.mesh.rest_positions)
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
     rows, columns, slots = corner_pairs(tets, np.arange(n))

@@ -16,21 +16,23 @@ from .skinning import Coordinates
 from .skinning_basis import skinning_columns
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2.0
-"""Relative rounding error of a handle in 32 bits, which is also the ridge parameter of the fit: a handle may be larger
+"""Relative rounding error of a handle in 32 bits. It is also the ridge parameter of the fit, so that handles are larger
 only if the fit improves by more than the additional rounding error.
 """
 
 
 class HandleFit:
-    """Least squares for one set of points, factorized once.
+    """Least-squares fit of handles (affine displacements, blended by weights) to displacements of p points. Its matrix
+    is factorized once.
 
-    Minimises ``mean |A H - d|² + ROUNDING² |H|²`` over handles H, where the rows of A (p, 4h) hold the products of
-    weights and coordinates: a ridge, applied to the singular values of A.
+    The fit minimizes ``mean |A H - d|² + ROUNDING² |H|²`` over the handles H (4h,3) for displacements d (p,3): ridge
+    regression by the SVD of A. The rows of A (p,4h) hold the products of weights and homogeneous coordinates.
 
     Parameters
     ----------
-    rest : (p,3) rest positions; coordinates : Coordinates, in the same unit
+    rest : (p,3) rest positions
     weights : (p,h) skinning weights of the order of 1
+    coordinates : Coordinates, in the unit of the rest positions
     """
 
     def __init__(self, rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates) -> None:
@@ -42,11 +44,13 @@ class HandleFit:
         self._inverse = Vt.T * (sigma / (sigma**2 + len(rest) * ROUNDING**2))
 
     def coefficients(self, values: np.ndarray) -> np.ndarray:
-        """Return the coefficients (4h,k) of the products of weights and coordinates that fit point values (p,k)."""
+        """Return the coefficients (4h,k) that fit k functions with the ``values`` (p,k) at the points, as combinations
+        of the products of weights and homogeneous coordinates.
+        """
         return self._inverse @ (self._directions.T @ values)
 
     def handles(self, displacements: np.ndarray) -> np.ndarray:
-        """Return handles (h,4,3) for displacements (p,3) of the points, in the same unit."""
+        """Return the handles (h,4,3) that fit displacements (p,3) of the points, in the same unit."""
         return self.coefficients(displacements).reshape(-1, 4, 3)
 
     def displacements(self, handles: np.ndarray) -> np.ndarray:

@@ -7,11 +7,13 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Stiffness levels per factor of ten above the softest tet. In painted gradients they separate the parts."""
+"""Number of stiffness levels per factor of ten in Young's modulus. They separate the parts of painted gradients."""
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
-    """Return each tet's part (m,), by island, energy and stiffness level; ``islands`` (n,) labels the vertices."""
+    """Return the index of the part of each tet, (m,). Tets of one part have the same island (connected component),
+    elastic energy and stiffness level. ``islands`` (n,): index of the island of each vertex.
+    """
     elastic = model.elastic
     E = elastic.youngs_modulus
     step = np.round(STEPS_A_DECADE * np.log10(E / E.min())).astype(np.int64)

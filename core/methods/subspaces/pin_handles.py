@@ -20,20 +20,24 @@ from ..model.model import Model
 from .skinning_modes import ALONG
 
 FLAT = 1e-6
-"""Singular value of a group's extent, relative to the largest, below which the group is flat in that direction."""
+"""Smallest singular value of a group's vertex positions, relative to the largest. In directions with smaller ones the
+group counts as flat.
+"""
 
 OPEN_TURN = 1e-9
-"""Weight of the identity in the fit of a rotation. It decides only rotations that the points leave undetermined."""
+"""Weight of the identity in the fit of a rotation. It only matters for rotations that the points do not determine."""
 
 
 class PinHandles:
-    """Handles of the groups of pinned vertices.
+    """Prescribed handles of g connected groups of pinned vertices: one affine displacement per group.
 
     Parameters
     ----------
-    pinned : (p,) vertices; group : (p,) index of the group of each
-    weights : (n,g), each 1 on its group and 0 on the others: from :func:`harmonic_weights`
-    coordinates : (n,4) homogeneous coordinates of the rest positions; size : m, of the body
+    pinned : (p,) indices of the pinned vertices
+    group : (p,) index of the group of each pinned vertex
+    weights : (n,g) skinning weights, each 1 on its group and 0 on the others, from :func:`harmonic_weights`
+    coordinates : (n,4) homogeneous coordinates of the rest positions
+    size : size of the body, m
     """
 
     def __init__(
@@ -44,13 +48,14 @@ class PinHandles:
 
     @property
     def count(self) -> int:
-        """Number of groups, g."""
+        """Number g of groups of pinned vertices."""
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """Return the pin schedule of the handles, whose unknowns begin at ``first``, from the schedule of the vertices.
+        """Return the pin schedule of the handles' unknowns, which begin at the index ``first``, from the schedule
+        ``pins`` of the vertices.
 
-        A handle is held until the last of its vertices is released.
+        A handle is prescribed until the last of its vertices is released.
         """
         columns = np.searchsorted(pins.corners, self.pinned)
         displacements = pins.targets[:, columns] - rest_positions[self.pinned]
@@ -61,10 +66,10 @@ class PinHandles:
         return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
 
     def unknowns(self, displacements: np.ndarray) -> np.ndarray:
-        """Return affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
+        """Return the affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
         vertices best.
 
-        The best rigid motion is fitted first, then the least stretch and shear for the remainder.
+        The rigid motion is fitted first. The smallest stretch and shear that fit the remainder are added to it.
         """
         out = np.empty((4 * self.count, 3))
         for g in range(self.count):
@@ -74,14 +79,19 @@ class PinHandles:
 
 
 def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the index of the connected group of each of the pinned vertices (p,), (p,)."""
+    """Return the index of the connected group of each pinned vertex, (p,). ``pinned`` (p,): indices of these
+    vertices.
+    """
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
 
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
-    """Return harmonic weights (n,g): 1 on their pinned group, 0 on other groups and on islands without pins."""
+    """Return harmonic skinning weights (n,g) of g groups of pinned vertices: each is 1 on its group, 0 on the other
+    groups and on islands (connected components) without pins. ``pinned`` and ``group`` (p,): vertices, and the group of
+    each.
+    """
     H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
     weights = np.zeros((n, count))
     weights[pinned, group] = 1.0
@@ -101,8 +111,8 @@ def harmonic_weights(
 def handle_weights(
     model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the group of each pinned vertex (p,), the weights (n,s) of the handles of groups held by springs, and the
-    weights (n,g) of the handles of pinned groups.
+    """Return three arrays for the handles of pins: the index of the group of each pinned vertex (p,), the skinning
+    weights (n,s) of the s groups held by springs, and the skinning weights (n,g) of the g pinned groups.
     """
     group = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))
@@ -112,8 +122,9 @@ def handle_weights(
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the weights (n,s) of groups held by springs. The springs pull each weight to 1 in its group and to 0 in
-    other groups; it is 0 at pinned vertices.
+    """Return the skinning weights (n,s) of s groups of vertices held by springs. The springs pull each weight to 1 in
+    its group and to 0 in the other groups. Weights are zero at pinned vertices. ``anchors`` (n,n) N/m: springs in the
+    Laplacian.
     """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())
@@ -132,8 +143,8 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
 
 
 def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
-    """Return the best affine displacement (4,3) for homogeneous coordinates (q,4) and displacements (q,3), both
-    relative to the body's size.
+    """Return the affine displacement (4,3) that fits displacements (q,3) of points with homogeneous coordinates (q,4)
+    best, first by a rigid motion. Both are relative to the body's size.
     """
     centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
     arms, away = coordinates[:, :3] - centre, displacements - shift

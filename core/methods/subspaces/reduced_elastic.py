@@ -12,20 +12,21 @@ from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
 
 UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-"""Shape gradients of the tet whose corners are the origin and the ends of the axes."""
+"""Shape function gradients (4,3) of the reference tet, whose corners are the origin and the unit points of the axes."""
 
 
 class CubatureElastic(ElasticDensity):
-    """``sum_c w_c psi_c(F_c(U))`` with ``F_c = I + U^T G_c^T``: G_c (3,r) holds the basis's gradients at a cubature
-    tet.
+    """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with
+    ``F_c = I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions in a cubature tet.
 
     Parameters
     ----------
     elastic : ElasticPotential of the body
     basis : (n,r) scalar basis, ``x = X + basis U``
-    tets : (c,) chosen tets; weights : (c,) m³
+    tets : (c,) indices of the cubature tets
+    weights : (c,) m³, volume that each cubature tet represents
 
-    For the element kernels of the stiffness, ``N`` (c,4,3) holds unit shape gradients and ``masses`` (c,4) zeros,
+    The element kernels of the stiffness use ``N`` (c,4,3), gradients of the reference tet, and ``masses`` (c,4), zeros,
     because the mass matrix is that of the basis.
     """
 
@@ -49,11 +50,15 @@ class CubatureElastic(ElasticDensity):
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the decomposed deformation gradients for unknowns (r,3); a deformation ``near`` them speeds it up."""
+        """Return the deformation gradients at the cubature tets with their SVD, for unknowns (r,3). The optional
+        deformation ``near``, of similar unknowns, speeds up the SVD.
+        """
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3) by the unknowns for stresses (c,3,3) Pa, in N times the unit of the basis."""
+        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa at the cubature
+        tets. Its unit is N times the unit of the basis.
+        """
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
         return np.ascontiguousarray(forces.T)
@@ -61,7 +66,9 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill F (c,3,3) with ``rest I + U G_c^T`` for each cubature tet, with U (3,r)."""
+    """Fill F (c,3,3) with ``rest I + U G_c^T`` per cubature tet, for the transposed unknowns U (3,r) and basis
+    gradients G (3c,r). ``rest`` is 1 for deformation gradients, 0 for their changes.
+    """
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
         first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
@@ -84,7 +91,9 @@ def _gradients(G, U, rest, F):
 
 @kernel
 def _pull(G, weights, stress, forces):
-    """Add ``sum_c w_c P_c G_c``, (3,r), to ``forces``. Each row of G is read once."""
+    """Add ``sum_c w_c P_c G_c`` to ``forces`` (3,r), for stresses P (c,3,3) and basis gradients G (3c,r). Each row of G
+    is read once.
+    """
     x, y, z = forces[0], forces[1], forces[2]
     for c in range(len(weights)):
         P, w = stress[c], weights[c]

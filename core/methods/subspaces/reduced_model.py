@@ -41,33 +41,35 @@ STEPS = ("modes", "handles", "cubature", "projection")
 """Names of the steps of the reduction, in order, for progress reports."""
 
 POINTS_A_MODE = 20
-"""Number of cubature points per mode that avoids spurious motion ([SubMFEM23] Sec. 7.5)."""
+"""Default number of cubature points per mode, which avoids spurious motion ([SubMFEM23] Sec. 7.5)."""
 
 WATCHED = 500
-"""Largest number of vertices (corners of cubature tets) at which the body's displacement is measured. The basis rows of
-all vertices would exceed the processor's cache.
+"""Approximate number of vertices (corners of cubature tets) whose displacements stop rules use. The basis rows of all
+vertices would exceed the processor's cache.
 """
 
 TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
-"""Number of surface points with contact per handle, and the least in total. Surface between them can penetrate."""
+"""Number of surface points for contact per handle, and the least number in total. The surface between them can
+penetrate obstacles.
+"""
 
 
 @dataclass(frozen=True)
 class ReducedModel:
-    """Reduced model in a subspace.
+    """Reduced model of a body in a subspace: the n vertices are at ``x = X + A U``, with r unknowns U (r,3).
 
     Attributes
     ----------
     mesh : TetMesh, n vertices
-    basis : (n,r) scalar basis A, handles of hard pins last
+    basis : (n,r) scalar basis A; the handles of hard pins come last
     moved_mass : (n,r) ``M A``
     elastic : CubatureElastic
-    mass : (r,r) ``A^T M A``; lumped_masses : (r,) ``A^T M 1``
-    pinned : (p,) prescribed unknowns
+    mass : (r,r) ``A^T M A``
+    lumped_masses : (r,) ``A^T M 1``
+    pinned : (p,) indices of the prescribed unknowns
     size : longest side of the body at rest, m
-    watched : (w,) vertices at which the body's displacement is measured
-    skinning : Skinning or None
-        The map that defines the basis.
+    watched : (w,) vertices at which displacements of the body are measured
+    skinning : Skinning that defines the basis, or None
     slices : unknowns and cubature points of each body in a merged model
     """
 
@@ -92,11 +94,13 @@ class ReducedModel:
 
     @property
     def unknowns(self) -> int:
-        """Number r of unknown vectors in a state's positions."""
+        """Number r of unknown vectors of the subspace."""
         return len(self.mass)
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement of a watched vertex by a change (r,3) of the unknowns, m, and the vertex."""
+        """Return the largest displacement, m, of a watched vertex due to a ``change`` (r,3) of the unknowns, and the
+        index of that vertex.
+        """
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
 
@@ -105,26 +109,30 @@ class ReducedModel:
         return np.ascontiguousarray(self.basis[self.watched])
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the chosen cubature points without others, since cubature points have no neighbours."""
+        """Return the mask ``chosen`` (c,) of cubature points unchanged, since cubature points have no neighbours."""
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return False for all cubature points: prescribed handles move the pinned vertices."""
+        """Return a mask (c,) that is False for all cubature points: handles move the pinned vertices, not
+        single tets.
+        """
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """Return a context in which the BLAS uses one thread. On a busy machine, threads that wait for each other at
-        every product cost ten times the gain. The stiffness, most of the work, uses the threads of the kernels instead.
+        """Return a context in which the BLAS uses one thread. On a busy machine, BLAS threads that wait for each other
+        at every product cost ten times what they gain. The assembly of the stiffness, most of the work, has threads of
+        its own.
         """
         return one_blas_thread()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
-        """Return the linear system of the subspace, which is dense for all settings."""
+        """Return the dense linear system of the subspace. It does not depend on the arguments."""
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return a tangent plus ``mass_factor`` times the mass, as a matrix (3,r,3,r) of which only the upper blocks
-        are filled. Step potentials add their stiffness to it.
+        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, as a matrix (3,r,3,r) with
+        only its upper blocks filled. Step potentials add their stiffness to it. Without a tangent, return the mass term
+        alone.
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))
@@ -144,18 +152,22 @@ class ReducedModel:
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact, as the body moves smoothly between them; None for all."""
+        """Number of surface points that suffice for contact, since the body deforms smoothly between them; None if all
+        are needed.
+        """
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices."""
+        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices: ``A^T M
+        a``.
+        """
         return self.moved_mass.T @ accelerations
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return the initial state for unknowns (r,3) and their velocities (r,3), by default zero. Stretches of
-        inverted cubature tets are the identity.
+        """Return an initial state at the unknowns (r,3) with velocities (r,3), by default zero. Independent stretches
+        are the polar stretches, or the identity in inverted cubature tets.
         """
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
@@ -170,7 +182,9 @@ class ReducedModel:
 def in_basis(
     model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
 ) -> ReducedModel:
-    """Return the reduced model of a body in a scalar basis (n,r), with the prescribed unknowns ``pinned``."""
+    """Return the reduced model of a body in the scalar basis ``basis`` (n,r). ``pinned`` are the indices of prescribed
+    unknowns.
+    """
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
     corners = np.unique(model.mesh.tets[cubature.tets])
@@ -180,13 +194,15 @@ def in_basis(
 
 
 class SubspaceParts(NamedTuple):
-    """Results of a reduction that are slow to compute, as arrays.
+    """Arrays that define a skinning subspace and are slow to compute.
 
     Attributes
     ----------
-    weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected component of each vertex
-    pin_group : (p,) index of the group, of g, of each pinned vertex
-    pin_weights : (n,s+g) weights of handles: first of s groups held by springs (free), then of g pinned groups
+    weights : (n,m) skinning weights of the m modes
+    eigenvalues : (m,) 1/s², of the modes
+    islands : (n,) index of the connected component of each vertex
+    pin_group : (p,) index, 0 to g-1, of the group of each pinned vertex
+    pin_weights : (n,s+g) skinning weights of pin handles: s groups held by springs (free), then g pinned groups
     transform : (4(m+s),r) maps the skinning columns of the free handles to a mass-orthonormal basis
     tets, volumes, clusters : fields of the :class:`Cubature` (``volumes`` are its weights)
     """
@@ -203,11 +219,11 @@ class SubspaceParts(NamedTuple):
 
     @property
     def cubature(self) -> Cubature:
-        """Cubature of the chosen tets."""
+        """Cubature of the subspace: the chosen tets, their volumes, and the clusters that they represent."""
         return Cubature(self.tets, self.volumes, self.clusters)
 
     def at(self, cubature: Cubature) -> SubspaceParts:
-        """Return a copy with another cubature."""
+        """Return a copy of the arrays with another cubature."""
         tets, volumes, clusters = cubature
         return self._replace(tets=tets, volumes=volumes, clusters=clusters)
 
@@ -215,8 +231,8 @@ class SubspaceParts(NamedTuple):
 def find_subspace(
     model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
 ) -> SubspaceParts:
-    """Return the subspace of a model's lowest skinning eigenmodes with about ``points`` cubature tets; 0 means 20 per
-    mode ([SubMFEM23] Sec. 7.5). ``on_progress`` is called for the first three of ``STEPS``.
+    """Return the arrays of the subspace of the ``modes`` lowest skinning eigenmodes of a model, with about ``points``
+    cubature tets; 0 means 20 per mode ([SubMFEM23] Sec. 7.5). ``on_progress`` reports the first three of ``STEPS``.
     """
     found = skinning_modes(model, modes, partial(on_progress, "modes"))
     on_progress("handles", 0.0)
@@ -239,7 +255,9 @@ def find_subspace(
 def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
-    """Return a cubature of about ``points`` tets of a model, clustered by the skinning modes ``found``."""
+    """Return a cubature with about ``points`` tets of a model. Tets are clustered by the weights of the skinning modes
+    in ``found``.
+    """
     features = weight_features(found.weights, found.eigenvalues, model.mesh)
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
@@ -247,7 +265,7 @@ def find_cubature(
 
 @dataclass(frozen=True)
 class Subspace:
-    """Reduced model with the arrays that define it and its pin handles."""
+    """Skinning subspace of a body: the reduced model, the arrays that define it, and its pin handles."""
 
     model: ReducedModel
     parts: SubspaceParts
@@ -255,7 +273,9 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """Return the reduced model that ``parts`` define: free unknowns, then four for each handle of hard pins."""
+    """Return the skinning subspace that the arrays ``parts`` define. Free unknowns come first, then four unknowns per
+    handle of hard pins.
+    """
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
     given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]
@@ -273,7 +293,7 @@ def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
 
 @summing_kernel
 def _farthest(A, U):
-    """Return the length of the longest row of ``A U^T`` and the index of that row, for U (3,r)."""
+    """Return the largest length of a row of ``A U^T`` (w,3), and the index of that row, for A (w,r) and U (3,r)."""
     first, second, third = U[0], U[1], U[2]
     longest, found = -1.0, 0
     for w in range(len(A)):

@@ -15,16 +15,17 @@ import scipy.sparse as sp
 from ...mechanics.forces.embedded_points import NO_SHARE
 
 UNSEEN = 1e-3
-"""Relative singular value of E below which a displacement counts as not moving the points."""
+"""Changes of the unknowns whose relative singular value in E is smaller count as not moving the points."""
 
 
 class ReducedPoints:
-    """p points ``y = Y + E U``, with the interface of :class:`forces.embedded_points.EmbeddedPoints`.
+    """Points of a body in a subspace, as functions ``y = Y + E U`` of the unknowns U (r,3). The interface is that of
+    :class:`forces.embedded_points.EmbeddedPoints`.
 
     Parameters
     ----------
-    rest : (p,3) Y, m
-    shares : (p,r) E, kept as an attribute
+    rest : (p,3) m, rest positions Y of the p points
+    shares : (p,r) E, displacement of each point per unknown; kept as an attribute
     """
 
     is_dense = True
@@ -36,18 +37,18 @@ class ReducedPoints:
         return len(self._rest)
 
     def positions(self, U: np.ndarray) -> np.ndarray:
-        """Return positions (p,3) m for unknowns (r,3)."""
+        """Return the positions (p,3) m of the points for unknowns U (r,3)."""
         return self._rest + self.shares @ U
 
     def moved(self, change: np.ndarray) -> np.ndarray:
-        """Return the displacements (p,3) m for a change (r,3) of the unknowns."""
+        """Return the displacements (p,3) m of the points due to a change (r,3) of the unknowns."""
         return self.shares @ change
 
     def unknowns_at(
         self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        """Return the unknowns (r,3) that fit the points to positions (p,3) m in the least-squares sense, with
-        non-negative weights (p,). The unknowns with the indices ``given`` (g,) are fixed at ``values`` (g,3).
+        """Return the unknowns (r,3) for which the points are nearest to ``positions`` (p,3) m, by least squares with
+        non-negative ``weights`` (p,). The unknowns with the indices ``given`` (g,) are fixed at ``values`` (g,3).
         """
         unknowns = np.zeros((self.shares.shape[1], 3))
         unknowns[given] = values
@@ -58,14 +59,17 @@ class ReducedPoints:
         return unknowns
 
     def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the mask (p,) of the points that do not move while the unknowns with these indices are fixed."""
+        """Return the mask (p,) of the points that do not move if the unknowns with the indices ``unknowns`` are
+        fixed.
+        """
         size = np.abs(self.shares)
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
-        """Return at most r points whose springs have the same effect as springs of non-negative weights (p,) at these
-        points; their weights; and the matrix (r,p) that maps the targets. The matrix is None if nothing was condensed.
+        """Condense springs between the p points and targets t, with non-negative ``weights`` (p,), to at most r springs
+        with the same effect. Return their points, their weights, and the matrix (r,p) that maps the targets to theirs.
+        The matrix is None if nothing was condensed.
 
         ``sum_p w_p |y_p - t_p|²`` changes only by a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U -
         Q^T sqrt(w) t|²`` plus the part orthogonal to Q.
@@ -78,11 +82,13 @@ class ReducedPoints:
         return ReducedPoints(matrix @ self._rest, R), np.ones(len(R)), matrix
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return forces (p,3) at the points as forces on the unknowns, (r,3)."""
+        """Return the forces on the unknowns, (r,3), that forces (p,3) at the points cause: ``E^T f``."""
         return self.shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at points to the upper blocks of a matrix (3,r,3,r)."""
+        """Add ``scale`` times the symmetric stiffnesses K (p,3,3) of the single points to the upper blocks of a
+        subspace's ``matrix`` (3,r,3,r).
+        """
         # Most points of a body have no contact.
         active = np.flatnonzero(K.any(axis=(1, 2)))
         if len(active) == 0:
@@ -93,8 +99,8 @@ class ReducedPoints:
                 matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E
 
     def add_coupling(self, K: sp.csr_matrix, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times a symmetric stiffness (3p,3p) between the points to the upper blocks of a matrix
-        (3,r,3,r).
+        """Add ``scale`` times a symmetric stiffness K (3p,3p), which couples the points, to the upper blocks of a
+        subspace's ``matrix`` (3,r,3,r).
         """
         K = K.tobsr((3, 3))
         active = np.unique(K.indices)

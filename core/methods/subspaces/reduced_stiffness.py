@@ -21,8 +21,8 @@ from ...foundation.kernels.jit import THREADS, inlined, inner_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 
 BLOCKS = 6
-"""Number of blocks of a symmetric 3 x 3 matrix, in the order (1,2), (1,3), (2,3), (1,1), (2,2), (3,3). The cheapest
-come last, so that threads end at about the same time.
+"""Number of upper blocks of a symmetric matrix of 3 x 3 blocks, computed in the order (1,2), (1,3), (2,3), (1,1),
+(2,2), (3,3). The cheapest blocks come last, so that threads end at about the same time.
 """
 
 CHUNK = 80
@@ -32,37 +32,40 @@ TILE = 32
 """Approximate number of columns of G in a tile."""
 
 FEW = 1_000_000
-"""Number of points times entries of a block below which a second thread costs more than it gains."""
+"""Least product of cubature points and entries of a block for which several threads are faster than one."""
 
 
 class ReducedStiffness:
-    """Assembles the stiffness and the mass of r unknowns.
+    """Assembly of the matrix of r unknowns in a subspace: elastic stiffness from c cubature points, plus mass.
 
     Parameters
     ----------
-    G : (3c,r) gradients of the basis at the c cubature points
-    mass : (r,r) added to the diagonal blocks
+    G : (3c,r) gradients of the r basis functions at the cubature points
+    mass : (r,r) matrix that is added to the diagonal blocks
     """
 
     def __init__(self, G: np.ndarray, mass: np.ndarray) -> None:
         self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
-        """Fill the upper blocks of a matrix (3,r,3,r). ``blocks`` (c,10,3,3) hold the second derivatives by F, as
-        element matrices of tets with unit shape gradients. Entries far below the diagonal are not written.
+        """Fill the blocks (i,p), i <= p, of a ``matrix`` (3,r,3,r) with stiffness and mass. ``blocks`` (c,10,3,3) are
+        the second derivatives of the energy by F, in the form of element matrices of the reference tet. Diagonal blocks
+        are not filled far below their diagonals.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
-    """Return the symmetric matrix (3r,3r) from its upper blocks (3,r,3,r)."""
+    """Return the full symmetric matrix (3r,3r) from a matrix (3,r,3,r) with only its upper triangle filled."""
     upper = matrix.reshape(3 * matrix.shape[1], -1)
     return np.triu(upper) + np.triu(upper, 1).T
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """Return the columns of G (n,r) in tiles of equal width, (tiles,n,width). Zeros pad the last tile."""
+    """Return the r columns of G (n,r), split into tiles of equal width: (tiles,n,width). The last tile is padded with
+    zeros.
+    """
     rows, r = G.shape
     width = max(1, -(-r // max(1, round(r / TILE))))
     begins = range(0, r, width)
@@ -75,7 +78,9 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @ItemKernel
 def _assemble(items, blocks, tiles, mass, matrix):
-    """Compute work items until none is left; an item is the columns of a tile in one block of the matrix."""
+    """Compute work items of the assembly until none is left. An item consists of the columns of one tile in one block
+    of the matrix.
+    """
     count, _, width = tiles.shape
     product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
     item = take(items)
@@ -100,7 +105,9 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Compute ``Q_ip G`` for a chunk of cubature points."""
+    """Fill ``product`` with ``Q_ip G`` for a chunk of cubature points: second derivatives by the rows i and p of F,
+    from ``blocks``, times the basis gradients G (3c,width) of one tile.
+    """
     for c in range(len(blocks)):
         for a in range(3):
             x, y, z = _row(blocks[c], a, i, p)
@@ -118,7 +125,9 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """Write a tile K plus ``mass_factor`` times the mass to a block, at a row and a column."""
+    """Write a tile K (width,width) plus ``mass_factor`` times the mass to ``block`` (r,r), from the indices ``row``,
+    ``column`` on.
+    """
     r = len(mass)
     for j in range(min(len(K), r - row)):
         out, its_mass = block[row + j], mass[row + j]
@@ -133,8 +142,8 @@ def _row(block, a, i, p):
 
 @inlined
 def _entry(block, a, b, i, p):
-    """Return the second derivative by entries (i, a) and (p, b) of F. Element blocks hold corners (a+1, b+1) for a >=
-    b; other pairs are their transposes.
+    """Return the second derivative of the energy by the entries (i, a) and (p, b) of F. ``block`` is the element matrix
+    of the reference tet: it stores the corner pairs (a+1, b+1) with a >= b, and other pairs are their transposes.
     """
     if a >= b:
         return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]

@@ -25,12 +25,12 @@ from .skinning_basis import skinning_columns
 
 
 class Coordinates(NamedTuple):
-    """Homogeneous coordinates of rest positions, centred and scaled: ``c(p) = [(p - centre) / size, 1]``.
+    """Homogeneous coordinates of rest positions p, centred and scaled: ``c(p) = [(p - centre) / size, 1]``.
 
     Attributes
     ----------
-    centre : (3,) m
-    size : m
+    centre : (3,) m, centre of the body's bounding box
+    size : longest side of the bounding box, m
     """
 
     centre: np.ndarray
@@ -38,7 +38,9 @@ class Coordinates(NamedTuple):
 
     @classmethod
     def around(cls, rest_positions: np.ndarray) -> Coordinates:
-        """Return the coordinates that map positions (n,3) m to the range from -1/2 to 1/2."""
+        """Return the coordinates of a body with the rest positions (n,3) m, which map its bounding box into the range
+        from -1/2 to 1/2.
+        """
         low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
         return cls(0.5 * (low + high), float((high - low).max()))
 
@@ -48,21 +50,23 @@ class Coordinates(NamedTuple):
 
 
 def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
-    """Return the skinned positions (p,3) m for rest positions (p,3) m, weights (p,h) and handles (h,4,3) m."""
+    """Return the skinned positions (p,3) m of p points with the rest positions ``rest`` (p,3) m and skinning weights
+    (p,h), for h affine displacements ``handles`` (h,4,3) m.
+    """
     at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
     return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)
 
 
 @dataclass(frozen=True)
 class Skinning:
-    """Map from the unknowns (r,3) of a subspace to the positions of the body's vertices.
+    """Linear blend skinning as the map from the unknowns (r,3) of a subspace to the displacements of the vertices.
 
     Attributes
     ----------
     mesh : TetMesh, n vertices
-    weights : (n,h) weights of the modes, then of the pin handles
+    weights : (n,h) skinning weights of h handles: first of the modes, then of the pins
     coordinates : Coordinates
-    transform : (4h,r) from unknowns to handles
+    transform : (4h,r) maps unknowns to handles, four rows per handle
     """
 
     mesh: TetMesh
@@ -71,10 +75,10 @@ class Skinning:
     transform: np.ndarray
 
     def weights_at(self, embedding: Embedding) -> np.ndarray:
-        """Return the weights (p,h) of points that an embedding ties to the mesh."""
+        """Return the skinning weights (p,h) of p points that are embedded in the tets."""
         return embedding.apply(self.weights, self.mesh.tets)
 
     def basis(self) -> np.ndarray:
-        """Return the scalar basis (n,r): the vertices' displacements per unknown."""
+        """Return the scalar basis (n,r): the displacement of each vertex per unknown, equal for x, y and z."""
         columns = skinning_columns(self.weights, self.coordinates.of(self.mesh.rest_positions))
         return np.ascontiguousarray(columns @ self.transform)

@@ -11,16 +11,22 @@ import numpy as np
 import scipy.sparse as sp
 
 DEPENDENT = 1e-12
-"""Relative eigenvalue of the mass matrix of the columns, scaled to unit mass, below which a direction is dropped."""
+"""Smallest eigenvalue, relative to the largest, of the columns' mass matrix with unit diagonal. Directions with smaller
+ones are dropped as linearly dependent.
+"""
 
 
 def skinning_columns(weights: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """Return ``w_j(v) X~_k(v)``, (n,4m), for weights (n,m) and homogeneous coordinates (n,4), grouped by weight."""
+    """Return the products (n,4m) of the skinning weights (n,m) and homogeneous coordinates (n,4) of n points: four
+    columns per weight.
+    """
     return (weights[:, :, None] * coordinates[:, None, :]).reshape(len(weights), -1)
 
 
 def orthonormal(columns: np.ndarray, mass: sp.csr_matrix) -> np.ndarray:
-    """Return the transformation T (k,r) for which ``columns @ T`` is mass-orthonormal; ``columns`` (n,k)."""
+    """Return the matrix T (k,r) for which the r columns of ``columns @ T`` are mass-orthonormal. ``columns`` (n,k):
+    basis of k vectors over the vertices; linearly dependent directions are dropped.
+    """
     gram = columns.T @ (mass @ columns)
     length = np.sqrt(np.diag(gram))
     present = length > 0.0

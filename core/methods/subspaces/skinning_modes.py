@@ -26,16 +26,17 @@ MOST_MODES = 64
 """Largest number of modes that the viewport preview supports."""
 
 DEGENERATE = 1e-6
-"""Relative difference below which eigenvalues count as equal: round-off would decide a cut between them."""
+"""Largest relative difference of eigenvalues that count as equal. Round-off would decide which of their modes are kept.
+"""
 
 ALONG = 3.0
-"""Number of axes over which the elastic Laplacian is summed: factor of an isotropic stiffness in it."""
+"""Factor of an isotropic stiffness in the elastic Laplacian, which is a sum over three axes."""
 
 
 class SkinningModes(NamedTuple):
-    """Skinning eigenmodes: ``weights`` (n,m), mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,) 1/s²,
-    ascending, 0 for the constants of free islands; ``islands`` (n,), label of the connected component of each vertex;
-    ``laplacian`` (n,n) N/m.
+    """The m skinning eigenmodes of a body. ``weights`` (n,m): mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,)
+    1/s²: ascending, 0 for the constant weights of islands without pins; ``islands`` (n,): index of the connected
+    component of each vertex; ``laplacian`` (n,n) N/m: elastic Laplacian.
     """
 
     weights: np.ndarray
@@ -45,13 +46,14 @@ class SkinningModes(NamedTuple):
 
 
 def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> SkinningModes:
-    """Return the lowest ``count`` skinning modes of a model, or a few fewer, so that no group of equal eigenvalues is
-    cut.
+    """Return the lowest ``count`` skinning modes of a model. A group of modes with equal eigenvalues that continues
+    beyond ``count`` is left out.
 
     Raises
     ------
     SubspaceError
-        More modes than free vertices or than the preview supports, fewer than free islands, or no convergence.
+        ``count`` exceeds the number of free vertices or the preview's limit, or is smaller than the number of islands
+        without pins; or the eigensolver does not converge.
     """
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
     islands = connected_components(H, directed=False)[1]
@@ -73,7 +75,7 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
 def _check(count: int, free: int, free_islands: int) -> None:
     most = min(free, MOST_MODES)
     if count > most:
-        limit = "there are free vertices" if free < MOST_MODES else "the viewport preview supports"
+        limit = "the number of free vertices" if free < MOST_MODES else "the viewport preview supports"
         raise SubspaceError(f"{count} modes are more than {limit}.", f"Set Modes (of the subspace) to {most} or less.")
     if count < max(free_islands, 1):
         raise SubspaceError(
@@ -93,7 +95,10 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
-    """Return how many modes to keep, at most ``count``, so that the next mode has a different eigenvalue."""
+    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that continues beyond it is
+    left out, but at least one mode is kept besides those of the free islands. ``values`` (k,) 1/s²: ascending
+    eigenvalues.
+    """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
     while kept < len(values) and kept > free_islands + 1 and same[kept - 1]:
@@ -102,6 +107,8 @@ def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
 
 
 def _with_sign(weights: np.ndarray) -> np.ndarray:
-    """Return the modes, each positive at its largest absolute value; among equal ones, at the first."""
+    """Return the modes (n,m), each with the sign that makes its entry of largest absolute value positive. Of several
+    such entries the first decides.
+    """
     at = first_largest(np.abs(weights), DEGENERATE)
     return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

@@ -20,8 +20,10 @@ from ..model.state import State
 
 
 class Space(Protocol):
-    """Space of r unknowns in which a solver works. ``mesh``: n vertices; ``elastic``: elastic potential; ``mass`` (r,r)
-    kg and ``lumped_masses`` (r,) kg of the unknowns; ``pinned`` (p,): prescribed unknowns; ``size`` of the body, m.
+    """Space of r unknowns in which a solver works: all n vertices of a mesh, or a subspace.
+
+    ``mesh``: n vertices; ``elastic``: elastic potential; ``mass`` (r,r) kg: mass matrix; ``pinned`` (p,): indices of
+    the prescribed unknowns.
     """
 
     mesh: TetMesh
@@ -31,7 +33,7 @@ class Space(Protocol):
 
     @property
     def lumped_masses(self) -> np.ndarray:
-        """Lumped masses of the unknowns, (r,), kg: their forces under a uniform unit acceleration."""
+        """Lumped masses of the unknowns, (r,) kg: generalized forces that accelerate the body uniformly by 1 m/s²."""
 
     @property
     def size(self) -> float:
@@ -43,11 +45,11 @@ class Space(Protocol):
 
     @property
     def is_reduced(self) -> bool:
-        """True for a subspace, whose unknowns are so few that loads are condensed to them once."""
+        """True for a subspace. It has so few unknowns that loads are condensed to them once."""
 
     @property
     def grows(self) -> bool:
-        """True if the rest shape changes its size. This does work on the body that no force accounts for."""
+        """True if the rest shape changes its size from step to step, which changes the energy without a force."""
 
     @property
     def contact_point_budget(self) -> int | None:
@@ -57,19 +59,30 @@ class Space(Protocol):
         """Return a context in which the BLAS uses the number of threads that is fastest for a step."""
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> Any:
-        """Return the linear system of the space. ``choice`` is an already chosen linear solver, if not None."""
+        """Return the linear system of the space. ``choice`` is an already chosen linear solver; None: choose one by the
+        settings.
+        """
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return a tangent plus ``mass_factor`` times the mass, in the format to which potentials add stiffness."""
+        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, in the format to which step
+        potentials add their stiffness: element matrices in the full space, one matrix in a subspace. Without a tangent,
+        return the mass term alone.
+        """
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest vertex displacement, m, due to a change (r,3) of the unknowns, and the vertex."""
+        """Return the largest displacement of a vertex, m, due to a ``change`` (r,3) of the unknowns, and the index of
+        that vertex.
+        """
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return a mask of the chosen elements or cubature points and their neighbours with bad initial stretches."""
+        """Return the mask (m,) of the elements in the mask ``chosen`` (m,) and their neighbours. Elements are tets, or
+        cubature points, which have no neighbours.
+        """
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask of the elements or cubature points at pins and of those around them."""
+        """Return the mask (m,) of the tets at pins and of their neighbours. In a subspace the mask (c,) of the cubature
+        points is False.
+        """
 
     def points(self, embedding: Embedding) -> Any:
         """Return points embedded in the mesh, as functions of the unknowns."""

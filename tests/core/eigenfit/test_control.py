@@ -305,5 +305,5 @@ def test_a_body_tells_of_what_can_be_controlled(solver):
     event = next(each for each in said if each.kind == "mesh")
     rows = np.array(event.vibrations)
     assert event.match.startswith(f"{len(rows)} vibrations can be controlled; the first has ")
-    assert event.match.endswith("Vibrations 11 and 12 are not controlled: set more Matched Vibrations.")
+    assert event.match.endswith("Vibrations 11 and 12 are not controlled: raise Matched Vibrations.")
     assert np.array_equal(rows[:, 0], rows[:, 1]) and (rows[:, 2] == 1.0).all()

@@ -50,8 +50,8 @@ def test_those_without_a_like_are_named():
     assert match.words == (
         "1 of 3 vibrations match the full mesh; vibration 2 has 2.00 Hz, 3.00 Hz unmatched. "
         "Expected error 100 % (100 % unmatched). "
-        "Vibrations 1 and 3 are not matched, since none of the full mesh's first 4 has this "
-        "shape: raise Modes or Matched Vibrations."
+        "Vibrations 1 and 3 are not matched, since none of the first 4 vibrations of the full mesh has "
+        "such a shape: raise Modes or Matched Vibrations."
     )
     assert [each.right for each in match.vibrations] == pytest.approx([0.0, 2.0, 0.0])
     assert [each.share for each in match.vibrations] == pytest.approx([0.81, 0.9604, 0.25])
@@ -60,7 +60,8 @@ def test_those_without_a_like_are_named():
 def test_a_pair_that_is_cut_is_named():
     match = told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 2)
     assert match.words.endswith(
-        "Vibration 2 is not matched, since the next has the same frequency: set more Matched Vibrations, or 1."
+        "Vibration 2 is not matched, since the next vibration has the same frequency: "
+        "set Matched Vibrations higher, or to 1."
     )
     assert match.words.startswith("1 of 2") and len(match.vibrations) == 1
     assert told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 3).words.startswith("3 vibrations match")

@@ -76,12 +76,15 @@ BAD = {
     ),
     "held by an edge": (
         lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (X[:, 2] < 1e-9)),
-        "pins hold much less than a cell. Pin more of the surface, or raise Cells Across.",
+        "the pinned region is much smaller than a cell. Pin more of the surface, or raise Cells Across.",
     ),
-    "held at a point": (lambda: job(held=lambda X: np.arange(len(X)) == 0), "pins hold much less than a cell."),
+    "held at a point": (
+        lambda: job(held=lambda X: np.arange(len(X)) == 0),
+        "the pinned region is much smaller than a cell.",
+    ),
     "held by little": (
         lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=6),
-        "pins hold much less than a cell. Pin more of the surface, or raise Cells Across.",
+        "the pinned region is much smaller than a cell. Pin more of the surface, or raise Cells Across.",
     ),
     "held by half of an end": (
         lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=10),
@@ -237,10 +240,11 @@ def test_a_painted_body_is_matched_as_far_as_it_has_likes():
     pairs, spectra = prepared.matching.pairs, prepared.matching.spectra
     assert 0 < len(pairs.coarse) < 30 and said.startswith(f"{len(pairs.coarse)} of 30 vibrations match")
     assert (
-        "Vibrations 15 to 28 are not matched, since none of the finer lattice's first 40 has this shape: raise " in said
+        "Vibrations 15 to 28 are not matched, since none of the first 40 vibrations of the finer lattice has such a "
+        "shape: raise " in said
     )
     assert (
-        "Vibrations 29 and 30 are not matched, since the next has the same frequency: set more "
-        "Matched Vibrations, or 28." in said
+        "Vibrations 29 and 30 are not matched, since the next vibration has the same frequency: set "
+        "Matched Vibrations higher, or to 28." in said
     )
     assert (pairs.shares[pairs.coarse] >= 0.9).all() and len(spectra.fine) == 40
