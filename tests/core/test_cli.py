@@ -313,12 +313,12 @@ def test_bodies_that_meet_name_what_differs(scene, capsys):
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('name = "right"', 'name = "left"', "Two bodies have the name"),
+        ('name = "right"', 'name = "left"', "“left” and “left” mean the same folder"),
         *(
-            ('name = "right"', f"name = '{bad}'", "A body has the name")
+            ('name = "right"', f"name = '{bad}'", "The body name .* is not a valid folder name")
             for bad in ("a/b", "..", "", "a.", "Con", "x" * 99 + "ä")
         ),
-        ('name = "right"', 'name = "a\\u0000b"', "A body has the name"),
+        ('name = "right"', 'name = "a\\u0000b"', "The body name .* is not a valid folder name"),
         ('name = "right"', 'name = "LEFT"', "the same folder on some systems"),
         ('name = "right"', "", "Body 2 has no name"),
         ("substeps = 2", "substeps = 0", "“right”"),

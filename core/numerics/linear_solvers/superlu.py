@@ -33,8 +33,7 @@ class SuperLUSolver:
         """Factorise the full matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
         positive definite.
         """
-        p = self._pattern
-        lower = sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
+        lower = self._lower(values)
         full = (lower + sp.tril(lower, -1).T).tocsc()
         options = {"SymmetricMode": True}
         try:
@@ -50,7 +49,10 @@ class SuperLUSolver:
         return sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex of the first unknown, in elimination order, whose pivot is not positive."""
+        """Return the index of the vertex of the first unknown, in elimination order, whose pivot is not positive. If
+        SuperLU found the matrix exactly singular, take the unknown with the smallest diagonal entry.
+        """
+        self._factor = None
         with contextlib.suppress(FactorizationError):
             self.factorize(values)
         if self._factor is None:
