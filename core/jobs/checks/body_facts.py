@@ -33,7 +33,7 @@ def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickne
 def thin_thickness(thickness: Thickness | None) -> float:
     """Return the median thickness, m, of the body's parts less than CELLS_THROUGH cells thick.
 
-    The result is 0 if these parts have less than THIN_PART of the surface, or if ``thickness`` is None.
+    The result is 0 if these parts cover less than the fraction THIN_PART of the surface, or if ``thickness`` is None.
     """
     if thickness is None:
         return 0.0
@@ -42,10 +42,10 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement per frame, m, of a pin or collider vertex, relative to the mean of that vertex.
+    """Return the largest displacement per frame, m, of a pin or collider vertex, minus that vertex's mean displacement.
 
-    The mean displacement per frame is subtracted, since a body follows uniform motion without jiggling. The result is
-    None if pins or colliders have only one frame.
+    The mean over the frames is subtracted, since a body follows uniform motion without jiggling. The result is None if
+    the body has pins or mesh colliders, but the job only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]

@@ -132,9 +132,9 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
     """Return the step time of one body, derived from the measured ``seconds`` per step of a bake with several bodies.
 
-    ``tets`` is the number of tets of this body, ``beside`` are those of the other bodies in the same bake. The measured
-    time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power GROWTH. It is
-    also divided by CONTACT if the body has contact, since a pace is without contact.
+    ``tets`` is the number of tets of this body, ``beside`` has the number of tets of each other body in the bake. The
+    measured time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power
+    GROWTH. It is also divided by CONTACT if the body has contact, since a pace is without contact.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -147,8 +147,8 @@ def mode_count(solver: SolverSettings) -> int:
 
 
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
-    """Estimate the peak memory, bytes, of a simulation in a subspace of ``modes`` modes, or in the full space if that
-    is 0.
+    """Estimate the peak memory, bytes, of a simulation in a subspace of ``modes`` modes, or in the full space if
+    ``modes`` is 0.
 
     ``entries`` is the number of scalar non-zeros in all matrix factors. ``other`` is the memory, bytes, that does not
     depend on the tetrahedra: :func:`outside_bytes`, and the targets of pinned vertices at all samples of their track.

@@ -53,8 +53,8 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """Return a list with one warning if the linear solver has to solve the systems of many nodes in sequence;
-    else []."""
+    """Return a list with one warning if there are many dynamic nodes, and the linear solver solves the linear systems
+    of each node in sequence; else []."""
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []
     return [

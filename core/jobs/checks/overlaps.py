@@ -42,7 +42,7 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
     """Return True if the bounding boxes of body and collider show that they do not overlap by more than ``shallow``, m.
 
-    This test is cheap for dense surfaces. For a collider mesh the boxes must be apart.
+    This test is cheap for dense surfaces. For a collider mesh, ``shallow`` is ignored: the boxes must be disjoint.
     """
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
@@ -55,7 +55,7 @@ def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: flo
 def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
     """Return the warning that a body overlaps a collider by more than ``shallow``, m, or "" if it does not.
 
-    ``points`` (p,3) are the vertices of the body's ``surface``, and vertices of its tetrahedra inside of it.
+    ``points`` (p,3) are the vertices of the body's ``surface`` and the tet vertices inside this surface.
     """
     if isinstance(collider, Ground):
         depth = collider.height - points[:, 2]

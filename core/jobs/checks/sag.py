@@ -2,10 +2,10 @@
 
 The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column
 of length L sags by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``, that is ``3/2 rho g L⁴ / (E a²)`` for a square
-section of side a. For a point at the distance L from the nearest pin, the column's L is its component along gravity,
-and the bar's L⁴ is L² times the squared component across gravity. Without pins the body stands, and L is its height.
-The side is four times the volume divided by the area, as for a long bar. A standing column buckles under its own weight
-if it is higher than ``(7.84 E I / (rho g A))^⅓`` (Greenhill).
+section of side a. For a point with the vector L from the nearest pin, the column's length is the component of L along
+gravity, and the bar's L⁴ is |L|² times the squared component of L across gravity. Without pins the body stands, and L
+is the body's height. The side is four times the volume divided by the area, as for a long bar. A standing column
+buckles under its own weight if it is higher than ``(7.84 E I / (rho g A))^⅓`` (Greenhill).
 
 Compared with simulations of tetrahedra, the sag is within a factor of two for columns, bars, cubes, balls, and a head
 on its neck, its back or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin
@@ -35,7 +35,7 @@ class Sag(NamedTuple):
     ----------
     area : m²; ``area rho g / E`` is the sag, m, of the point that sags most
     reach : m; the largest possible sag: distance of the farthest point from its pin, or height of a body without pins
-    buckling : m; a standing body buckles if ``E / (rho g)`` is smaller
+    buckling : m; a standing body buckles if ``E / (rho g)``, m, is smaller than this
     """
 
     area: float = 0.0

@@ -1,4 +1,4 @@
-"""Comparison of the tetrahedra's volume, on which the displayed mass depends, with the volume of the mesh."""
+"""Comparison of the tets' volume, which determines the displayed mass, with the volume that the surface encloses."""
 
 from __future__ import annotations
 

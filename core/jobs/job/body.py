@@ -1,7 +1,8 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
-The metadata of a field (``core/foundation/schema/field_metadata.py``) states the fingerprint that it belongs to, its
-variation over the frames, and its name for artists. Saving, conversion to other frames and the list of edits use it.
+Each dataclass field has metadata (``core/foundation/schema/field_metadata.py``): the fingerprint to which the field
+contributes, its variation over the frames, and its label for artists. Saving, conversion to other frames and the list
+of edits use these metadata.
 """
 
 from __future__ import annotations
@@ -211,8 +212,8 @@ class Body:
         return cls(surface=surface, tets=mesh.tets, **fields)
 
     def with_tracks(self, frames: int, first: int) -> Body:
-        """Return a validated copy of the body whose missing tracks are filled in, for ``frames`` frames from frame
-        ``first``."""
+        """Return a validated copy of the body for a job of ``frames`` frames from frame ``first``. Missing
+        pin states and object matrices get constant values over the frames; pin positions (p,3) are repeated."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError(
                 "The pinned vertices are not valid indices of the body's vertices.", "Choose the pins again."

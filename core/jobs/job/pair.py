@@ -1,4 +1,4 @@
-"""Contact settings of a pair of a body and another body or collider, which override the settings of each alone."""
+"""Contact settings for a pair of a body and another body or collider; they override the settings of both partners."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ...foundation.schema.setting_fields import check_ranges, number, words_of
 class PairSettings:
     """Contact settings for the pair of this body and the body, collider or ground named ``other``.
 
-    A field that is None keeps the value that follows from the settings of the two alone. The contact distance to a
-    ground is at least the thickness of that ground. A pair of two bodies is set at one of them, or equally at both.
+    A field that is None keeps the value that follows from the contact settings of both partners. The contact distance
+    to a ground is at least the thickness of that ground. For a pair of two bodies, one body has these settings, or both
+    have equal ones.
     """
 
     other: str

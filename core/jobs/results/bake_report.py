@@ -63,9 +63,9 @@ class FrameReport:
     ----------
     steps, iterations, most_iterations : number of steps; sum and maximum of their numbers of iterations
     converged : True if all steps converged
-    reasons : reasons why the unconverged steps ended, or all steps if every step converged
-    movement, force : largest displacement of a vertex in a last iteration, m, and largest unbalanced force, N; maxima
-        over the unconverged steps, or over all steps if every step converged
+    reasons : why the unconverged steps ended; if every step converged, why all steps ended
+    movement, force : largest displacement of a vertex in the last iteration of a step, m, and largest unbalanced force,
+        N; maxima over the unconverged steps, or over all steps if every step converged
     taken, lost, contacts : maxima over the steps of the fields of the same name in ``StepReport``
     redone : number of steps that were computed again by another integrator
     buckling : number of steps with ``StepReport.buckles``
@@ -129,8 +129,8 @@ class BakeReport:
     def worst(self) -> FrameReport | None:
         """Frame to inspect first; None without frames.
 
-        This is the unconverged frame with the largest last displacement, or, if all frames converged, the frame with
-        the most iterations in a step.
+        This is the unconverged frame with the largest vertex displacement in the last iteration of a step. If all
+        frames converged, it is the frame with the most iterations in a step.
         """
         if not self.frames:
             return None
@@ -203,16 +203,16 @@ class BakeReport:
     def warning(self) -> str:
         """Return the warning about unconverged frames if their error is visible; else "".
 
-        The error counts as visible if the last displacement of a step exceeds SEEN times the body's size, or is
-        unknown.
+        The error counts as visible if the largest vertex displacement in the last iteration of a step exceeds SEEN
+        times the body's size, or is unknown.
         """
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Return, as text, the largest fraction of the removable elastic energy that the match removes in a frame; ""
-        if 0."""
+        """Return, as text, the elastic energy that vibration matching removes, as a fraction of the most that it can
+        remove, for the frame with the largest fraction; "" if 0."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
@@ -248,15 +248,16 @@ class BakeReport:
         return f"In frames {frames} pins or colliders did not reach their positions between {named}: leave room there."
 
     def lost_words(self) -> str:
-        """Return a warning if the dynamic nodes lack more than LOST of the kinetic energy in a frame; else ""."""
+        """Return a warning if the dynamic nodes miss more than the fraction LOST of the kinetic energy in a step; else
+        ""."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Return warnings if many steps were computed again by another integrator, or buckled between nodes;
-        else ""."""
+        """Return warnings if another integrator recomputed many steps, or if the body buckled between its dynamic nodes
+        in many steps; else ""."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:

@@ -117,7 +117,7 @@ def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarra
 def _numbers(table: Table, kind: str, entries: dict[str, str], frames: int) -> np.ndarray:
     """Return the numeric parameters (frames,12) of a field of the type ``kind``, in the order of :class:`FieldNumbers`.
 
-    ``entries`` gives the name in :class:`FieldNumbers` by the name of the table's entry.
+    ``entries`` maps the names of the table's entries to names in :class:`FieldNumbers`.
     """
     columns = {name: np.full(frames, value) for name, value in FieldNumbers(1.0)._asdict().items()}
     begins = _BEGINNINGS | ({"flow": 1.0} if kind == "WIND" else {})

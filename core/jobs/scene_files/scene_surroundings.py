@@ -40,8 +40,8 @@ def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
-    """Return the colliders of the tables ``[ground]`` and ``[[collider]]``, and those that absorb force fields as
-    absorbers."""
+    """Return the colliders of the tables ``[ground]`` and ``[[collider]]``, and absorbers for
+    the colliders with an entry ``absorption``."""
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
     known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}

@@ -67,10 +67,9 @@ class Table:
         return self._of_type(name, False, "Write true or false.")
 
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
-        """Return the integer in the entry ``name``, or the ``default``; raise SettingsError with the ``remedy`` for
-        others.
+        """Return the integer in the entry ``name``, or the ``default`` if there is no such entry.
 
-        The integer must lie between ``low`` and ``high``.
+        The integer must lie between ``low`` and ``high``; SettingsError with the ``remedy`` for other values.
         """
         value = self._of_type(name, default, remedy)
         if not low <= value <= high:

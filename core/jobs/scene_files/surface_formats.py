@@ -110,8 +110,8 @@ _TYPES = {
 class _Element:
     """Element in a PLY header, with ``count`` rows of ``properties``.
 
-    A property is its name, the NumPy type of its numbers, and for a list the NumPy type of the list's length, else
-    None.
+    Each property is a tuple of its name, the NumPy type of its numbers, and the NumPy type of the list's length, or
+    None if the property is not a list.
     """
 
     name: str

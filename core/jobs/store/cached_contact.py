@@ -15,8 +15,8 @@ class ContactSurface(NamedTuple):
     """Contact surface of a body at rest, in world space.
 
     ``rest`` (s,3) are its vertices, m, and ``faces`` (f,3) its triangles. ``through`` (k,) are the indices of vertices
-    in pairs that are too close at rest, so that they never collide with each other. ``object_to_world`` (4,4) is the
-    object's matrix at the first frame.
+    in excluded pairs: the two vertices are too close at rest, so contact between them is switched off.
+    ``object_to_world`` (4,4) is the object's matrix at the first frame.
     """
 
     rest: np.ndarray

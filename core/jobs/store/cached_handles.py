@@ -1,4 +1,4 @@
-"""Handles of a bake, stored beside its frames: few affine maps per frame, which fixed weights of the vertices blend.
+"""Handles of a bake: a few affine maps per frame, blended by constant vertex weights, and stored beside the frames.
 
 All data are in the object's local coordinates, so that its animation continues to apply to the result. Interfaces read
 handles without loading the code that computes them (``fit_handles``).
@@ -68,8 +68,8 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return a warning if the error is so large, for a body of ``size`` m, that parts in contact show through; else
-        ""."""
+        """Return a warning if the error, relative to the body's ``size``, m, is so large that surfaces in contact may
+        visibly intersect; else ""."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
@@ -97,8 +97,7 @@ def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
     """Return the stored handles; None if they are invalid, or not of exactly the frames in the store.
 
-    Handles are also invalid unless ``modes`` skinning modes were requested for them, or a subspace solver provided
-    them.
+    Valid handles were computed for ``modes`` requested skinning modes, or come from a subspace solver.
     """
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):

@@ -1,7 +1,7 @@
-"""Reference trajectory of a body in the full space, cached in a frame store, against which a match is tested.
+"""Full-space reference trajectory of a body, for tests of vibration matching, cached in a frame store.
 
-The cache saves the cost and lets a resumed bake make the same choices. A uniformly stiffer body moves through the same
-displacements in less time, so the stored trajectory also serves for such a body.
+The cache saves the cost of the trial simulation and lets a resumed bake make the same choices. A uniformly stiffer
+body moves through the same displacements in less time, so the stored trajectory also serves for such a body.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ class Shapes(NamedTuple):
     ----------
     rest : (n,3) float32, positions of the surface vertices at rest
     triangles : (t,3) int32
-    shapes : (k,n,3) float32, displacements, scaled so that the longest of a vibration is the body's size in world space
-    frequencies : (k,) float64, Hz, of the body before it is matched
+    shapes : (k,n,3) float32, displacements; in each vibration the longest one equals the body's size in world space
+    frequencies : (k,) float64, Hz, of the body without vibration matching
     """
 
     rest: np.ndarray

@@ -1,11 +1,11 @@
 """Subspace of a model, cached in a frame store, with validation on reading.
 
-The cache saves its cost. The states of a bake also need exactly the same basis: eigenvectors differ in their last
-digits between machines, and within a multiple eigenvalue altogether.
+The cache saves its cost. The states of a bake also need exactly the same basis: on another machine, eigenvectors differ
+in their last digits, and those of a multiple eigenvalue may differ altogether.
 
-Modes and handles are recomputed if the number of modes, the mesh, mass, pins or ratio of stiffnesses changes; the
-cubature also if the number of points changes. A uniformly stiffer body has the same modes and points, and eigenvalues
-in proportion to its stiffness.
+Modes and handles are recomputed if the number of modes, the mesh, the masses, the pins or the ratios between
+stiffnesses change. The cubature is also recomputed if the number of points changes. A uniformly stiffer body has the
+same modes and points, and eigenvalues in proportion to its stiffness.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ _SCHEMA = {
 class CachedSubspace(NamedTuple):
     """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
 
-    ``felt_share`` is the fraction of its elastic energy that the cubature points see of a low mode, for the worst of
-    these modes. If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature points that would reach
-    ENOUGH; it is 0 otherwise, and if no such number is known.
+    ``felt_share`` is the fraction of the elastic energy of a low mode that the cubature points capture, for the mode
+    with the smallest fraction. If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature points that
+    would reach ENOUGH, or 0 if no such number is known. Otherwise ``points_that_suffice`` is 0.
     """
 
     subspace: Subspace
@@ -71,8 +71,8 @@ def cached_subspace(
     """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, read from the store or
     computed.
 
-    If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the cubature points see the
-    fraction ENOUGH of the energy of all low modes. A computed subspace is stored.
+    If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the cubature points capture
+    the fraction ENOUGH of the elastic energy of each low mode. A computed subspace is stored.
     """
     key = modes_key(model, modes)
     scale = largest_modulus(model)

@@ -130,7 +130,7 @@ class FrameStore:
             raise StoreError(f"The record of the bake in {self.folder} is damaged.", "Bake again.")
 
     def check_whole(self, frames: range = range(0)) -> None:
-        """Raise StoreError if the file of the job, of its description, or of one of ``frames`` is missing during a
+        """Raise StoreError if ``job.npz``, ``about.sinew`` or the file of one of ``frames`` was deleted during a
         bake."""
         gone = [name for name in ("job.npz", "about.sinew") if not os.path.isfile(self.folder / name)]
         if gone:
@@ -364,7 +364,7 @@ class FrameStore:
 
     def take_over(self, other: FrameStore) -> None:
         """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job must give the
-        same motion of the same surface. An example is a live recording whose grabs are springs of this store's job."""
+        same motion of the same surface. Example: a live recording whose mouse grabs are springs in this store's job."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
@@ -390,8 +390,8 @@ class FrameStore:
 
     def delete(self, beside: Collection[str] = ()) -> bool:
         """Delete the files of this store and those named ``beside``, and the folder if it is empty afterwards. Return
-        False, and delete nothing, if no description identifies the files as a bake's. StoreError if it fails or is
-        locked."""
+        False, and delete nothing, unless ``about.sinew`` identifies the files as a bake's. StoreError if deletion fails
+        or the store is locked."""
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:
             if not self.is_known():
@@ -439,7 +439,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _equal_parts(before: Job, now: Job) -> set[str]:
-    """Return the names of the parts in which two jobs with different last frames agree up to the earlier of these."""
+    """Return the names of the parts that are equal in two jobs up to the earlier of their last frames."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()
     end = min(before.frame_end, now.frame_end)

@@ -36,8 +36,8 @@ class Pairs(NamedTuple):
         return Pairs(self.rows[chosen], self.columns[chosen], self.blocks[chosen])
 
     def lumped(self) -> Pairs:
-        """Return a diagonal matrix of absolute row sums, one diagonal block (3,3) per vertex. As a quadratic form, it
-        bounds this matrix of off-diagonal blocks from above.
+        """Return the diagonal matrix D of absolute row sums, one block (3,3) per vertex, of this matrix A. D bounds A
+        from above: ``x^T A x <= x^T D x``. All blocks of A must be off-diagonal.
         """
         vertices, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
         sizes, total = np.abs(self.blocks), np.zeros((len(vertices), 3))

@@ -25,10 +25,10 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the element blocks between two free vertices: their rows, columns and indices, (k,) int64 each.
+    """Return the rows, columns and indices, (k,) int64 each, of all element blocks between free vertices.
 
-    Rows and columns are indices of free vertices: ``number`` (n,) per vertex, -1 if it is pinned. Corner pair p (0 to
-    9) of tet e has the index ``10 e + p``.
+    ``number`` (n,) is each vertex's row and column among the free vertices, -1 if it is pinned. The element block of
+    corner pair p (0 to 9) of tet e has the index ``10 e + p``.
     """
     # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
     number = np.asarray(number, dtype=np.int64)
@@ -58,8 +58,8 @@ def gathered(
 
     Element block ``slots[i]`` is added, transposed if ``transposed[i]``, at the indices ``major[i]``, ``minor[i]``;
     (k,) each. The major index is the row for storage by rows and the column for storage by columns; ``count`` is the
-    number of both. The sparsity consists of starts (count+1,) by major index, and minor indices (b,), ascending for
-    each major one.
+    number of block rows, and of block columns. The sparsity consists of starts (count+1,) by major index, and minor
+    indices (b,), which ascend within each major index.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
@@ -113,7 +113,7 @@ class BlockSparsity:
     pattern : Pattern
         Sparsity with three scalar unknowns per vertex.
     coupled : (k,)
-        Keys (:meth:`keys`) of the pairs of free vertices that were added to those that share a tet.
+        Keys (:meth:`keys`) of the pairs of free vertices whose blocks :meth:`with_coupled` added.
     """
 
     coupled = NONE

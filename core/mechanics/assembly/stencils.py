@@ -75,9 +75,9 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Sum blocks by vertex pair into ``keys`` (row times ``count`` plus column) and ``blocks``. Return the number of
-    pairs, or one more than ``keys`` can hold. ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum
-    is in the order of the stencils.
+    """Compute the sum of the ``stencils`` per vertex pair into ``blocks``, and the pairs, as row times ``count`` plus
+    column, into ``keys``. Return the number of pairs, or the length of ``keys`` plus one if there are more pairs.
+    ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum is in the order of the stencils.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

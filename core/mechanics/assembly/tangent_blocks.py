@@ -26,7 +26,7 @@ def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses:
 
 @inlined
 def shape_gradients_in_frame(N, V, n):
-    """Compute the shape gradients in the frame V (3,3), ``n_a = V^T N_a``, of a tet's corners 1 to 3 into the rows of n
+    """Compute ``n_a = V^T N_a``, the shape gradients of a tet's corners 1 to 3 in the frame V (3,3), into the rows of n
     (3,3).
     """
     for a in range(3):

@@ -103,11 +103,11 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample the faces between held ``vertices``, held edges outside these faces, and held vertices outside both.
+    """Sample faces with all corners in ``vertices``, other edges with both ends in it, and the remaining ``vertices``.
 
     ``spacing`` is the distance between samples, m. Return per sample the surface vertices (s,3) and barycentric
-    coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of the connected faces that it lies
-    on. Both areas are 0 for samples on edges and vertices.
+    coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of all sampled faces connected with
+    its face. Both areas are 0 for samples on edges and vertices.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -149,7 +149,8 @@ def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
     """Return the stiffness per Young's modulus, (s,) m, of the springs at samples in ``tets`` (s,).
 
-    ``area`` (s,) m²: area of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size per tet; ``kappa`` (s,).
+    ``area`` (s,) m²: area of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size h per tet; ``kappa``
+    (s,): factor of the stiffness ``kappa area / h`` of samples on faces.
     """
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)

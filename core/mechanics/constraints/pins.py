@@ -104,7 +104,7 @@ class PinnedSurface:
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
-        """Return a copy with the track of positions ``change(track)``; tracks are (samples,p,3) m."""
+        """Return a copy in which ``change(track)`` replaces the track (samples,p,3) m of prescribed positions."""
         places = change(self._positions)
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
@@ -114,7 +114,7 @@ class PinnedSurface:
 
     def few(self, frame: int) -> Chosen:
         """Return the indices of the c samples that get a spring in the interval that ends at ``frame``, and for each of
-        all s samples the nearest of the c.
+        all s samples the nearest sample that gets one.
         """
         return self._found(frame)[1]
 
@@ -149,10 +149,10 @@ class PinnedSurface:
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
-        """Return the mean ratio of the springs' elongation to their reach; 0 without springs.
+        """Return the mean ratio of a spring's elongation to the elongation at which it stiffens; 0 without springs.
 
-        Each spring has the weight of its stiffness times the squared ratio. ``displacements`` (n,3) m are those of the
-        tet vertices, ``moduli`` (m,) Pa the tets' Young's moduli.
+        The mean is weighted by stiffness times squared ratio. ``displacements`` (n,3) m are those of the tet vertices,
+        ``moduli`` (m,) Pa the tets' Young's moduli.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))

@@ -32,8 +32,9 @@ def quadratic_gradient(sigma, parameters, out):
 
 @kernel
 def quadratic_curvature(sigma, parameters, H, flip, twist):
-    """Compute the second derivatives of the density at principal stretches ``sigma`` (n,3), Pa: its Hessian by them
-    into H (n,3,3), and the coefficients flip and twist of ``isotropic`` into (n,3) each.
+    """Compute the Hessian of the energy density by the principal stretches ``sigma`` (n,3) into H (n,3,3), Pa.
+
+    ``flip`` and ``twist`` (n,3), Pa, receive the other coefficients of the second variation (see ``isotropic``).
     """
     for e in range(len(sigma)):
         mu, lam = parameters[e, 0], parameters[e, 1]

@@ -54,9 +54,10 @@ class PrincipalFunction:
         return out
 
     def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the second derivatives of psi per tet at principal stretches ``sigma`` (n,3), Pa: ``d²psi / dsigma_i
-        dsigma_j`` (n,3,3), and the module's coefficients flip and twist, (n,3) each, of the index pairs (2,3), (1,3),
-        (1,2).
+        """Return the second derivatives of psi per tet, Pa, at principal stretches ``sigma`` (n,3).
+
+        They are the Hessian by the stretches (n,3,3), and the coefficients flip and twist (see the module), (n,3) each,
+        of the index pairs (2,3), (1,3), (1,2).
         """
         out = np.empty((len(sigma), 3, 3)), np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
         self.fill_curvature(sigma, parameters, *out)
@@ -69,8 +70,8 @@ class IsotropicEnergy:
 
     ``own`` names the fields of ``MaterialSettings`` that the energy uses besides stiffness and Poisson's ratio; they
     are the columns of its parameters after mu and lambda. They are dimensionless, so animated stiffness scales mu and
-    lambda only. With contact between bodies, steps are limited so that no tet inverts if its energy
-    ``prevents_inversion``.
+    lambda only. If ``prevents_inversion``, steps with contact between bodies are limited so that no tet of this energy
+    inverts.
     """
 
     name: str
@@ -136,7 +137,7 @@ def principal_hessian(s, own, slope, second, H, flip, twist):
     twist (3,).
 
     H is the Hessian by the stretches: ``g'' J_i J_j``, plus ``own`` on the diagonal and ``g' s_k`` off it, with ``J_i =
-    dJ/ds_i``. ``slope`` is g' and ``second`` is g'' at J. Flip and twist are those of the module.
+    dJ/ds_i``. ``slope`` is g' and ``second`` is g'' at J. Flip and twist: see the module.
     """
     for i in range(3):
         Ji = s[1 if i == 0 else 0] * s[1 if i == 2 else 2]

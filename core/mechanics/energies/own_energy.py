@@ -4,8 +4,8 @@ A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST
 increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative. The added
 energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
 
-Trap: the quotients flip and twist of :mod:`.isotropic` cancel where stretches coincide; closer than ``NEARLY_EQUAL``,
-the mean of their limits is used.
+Trap: the quotients flip and twist of :mod:`.isotropic` cancel where their denominators vanish; below
+``NEARLY_EQUAL``, the limit of the quotient, from second derivatives of psi, replaces it.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ class ElasticDensity:
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
         """Return the deformation and the stretch per point on which strain potentials depend.
 
-        They are ``deformation`` itself and its polar stretch. For linear energies they are identity rotations and the
-        small-strain stretch ``(F + F^T)/2`` instead.
+        The result is ``deformation`` with its polar stretch. At points with a linear energy, the rotations U and V are
+        replaced by the identity, and the polar stretch by ``(F + F^T)/2``.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
         if not small:

@@ -78,8 +78,8 @@ class EmbeddedPoints:
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return a stiffness between points as blocks per pair of tet vertices. Indices in its stencils from p on are
-        obstacle points, which are fixed.
+        """Return ``stiffness``, which couples points, as blocks per pair of tet vertices. Point indices from p on refer
+        to obstacles, which are fixed.
         """
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 

@@ -36,8 +36,8 @@ class FieldNumbers(NamedTuple):
 
     ``damping`` is the damping ratio of a harmonic field, or the linear coefficient of drag. ``noise`` is the range in
     which the strength varies; ``weight`` multiplies the strength for one body. ``power``, ``distance_min`` and
-    ``distance_max`` define the falloff with distance, ``radial_power``, ``radial_min`` and ``radial_max`` that across
-    the axis: with distance for TUBE, with the angle in degrees for CONE.
+    ``distance_max`` define the falloff with distance. ``radial_power``, ``radial_min`` and ``radial_max`` define the
+    falloff across the axis: with distance for TUBE, with the angle in degrees for CONE.
     """
 
     strength: float
@@ -99,8 +99,8 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return per point the vector to it, (p,3), along which absorbing surfaces block the field. It begins at the
-    field's nearest point, for a harmonic field at the rest position of its spring.
+    """Return per point the vector (p,3) along which absorbing surfaces block the field. The vector leads to the point
+    from the field's nearest point, or, for a harmonic field, from the rest position of its spring.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms

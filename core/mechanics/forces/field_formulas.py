@@ -87,7 +87,7 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
     """Return the acceleration of a vortex with the axis n at arms r of length d; s w is the strength.
 
     About a point it is ``s w d (n x r) / |n x r|``. About a line it is ``s w n x u + (u - v)``: a centripetal
-    acceleration, and a drag of 1/s towards the velocity ``u = s w n x r`` of rotation.
+    acceleration, and a drag with the coefficient 1 per second towards the velocity of rotation ``u = s w n x r``.
     """
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
@@ -148,7 +148,7 @@ def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:
     """Return the acceleration ``s w rho (u - flow v)`` at velocity v; s w is the strength. ``samples`` (p,4) are rho u
-    and rho, the velocity and density of the fluid; rho is 1 if the fluid has none.
+    and rho, with the velocity u and the density rho of the fluid; rho is 1 if the fluid has no density.
     """
     influence = numbers.strength * part
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])

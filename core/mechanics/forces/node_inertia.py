@@ -1,4 +1,4 @@
-"""Inertia of some generalized displacements of a body without other mass (:mod:`...methods.solvers.conjac`)."""
+"""Inertia of a few generalized displacements, as the only inertia of a body (:mod:`...methods.solvers.conjac`)."""
 
 from __future__ import annotations
 

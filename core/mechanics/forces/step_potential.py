@@ -24,7 +24,7 @@ class Motion(NamedTuple):
     ``x_prev`` (n,3) m: positions at the beginning; ``velocities`` (n,3) m/s: velocities there, None for zero. At
     positions x the velocity is ``(x - base) / step``, with ``base`` (n,3) m and ``step`` in s.
 
-    A solver solves for the positions after the fraction ``theta`` of the time step and extrapolates those at its end.
+    A solver solves for the positions after the fraction ``theta`` of the time step, and extrapolates them to its end.
     ``base`` is ``x_prev`` plus ``extrapolation`` times the displacement from ``x_prev2``, the positions a step earlier.
     """
 
@@ -100,9 +100,10 @@ class BarrierStepPotential(CrossElementPotential):
         """Displacement (c,3) m of the obstacles' c vertices that remains to their prescribed positions."""
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """Return the largest collision-free step size, at most 1, along dx (n,3) m, from ``positions`` without
-        intersections. Obstacles stand still; ``with_prescribed_motion``, they move by their remaining displacement at
-        step size 1.
+        """Return a collision-free step size, at most 1, along dx (n,3) m from intersection-free ``positions``.
+
+        Obstacles stand still, or, if ``with_prescribed_motion``, move by the step size times their remaining
+        displacement.
         """
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
@@ -132,11 +133,11 @@ class BarrierStepPotential(CrossElementPotential):
 
 
 class StrainPotentialStep(NamedTuple):
-    """Contributions of a strain potential to an iteration of Mixed FEM, whose step changes the stretches by ds.
+    """Contributions of a strain potential to an iteration of Mixed FEM, which changes the stretches S by ds.
 
-    ``multiplier`` (m,6), Pa: its derivative by the stretches after the step; ``curvature``, J: its second derivative
-    along ds; ``condensed``, J: its second derivative along ds without the part that closes the gap between stretches
-    and positions.
+    ``multiplier`` (m,6), Pa: derivative of the potential at S + ds by the stretches; ``curvature``, J: second
+    derivative of the potential along ds; ``condensed``, J: second derivative along ds minus the gap, where the gap is
+    the stretch of the positions minus S.
     """
 
     multiplier: np.ndarray
@@ -172,8 +173,8 @@ class StrainPotential:
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives of the potential's strain measures by the stretch, times the potential's slope, to
-        the elastic ``tangent``, in place, where they soften it.
+        """Add the potential's second derivatives due to the curvature of its strain measures to the elastic
+        ``tangent``, in place, in tets where this softens the tangent.
         """
         raise NotImplementedError
 

@@ -130,11 +130,11 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Return ``part`` (m,), the covered fractions of the tets, recomputed from sample points in the tets ``mixed``
-    (indices).
+    """Return the covered fractions ``part`` (m,) of the tets, recomputed in the tets with the indices ``mixed``.
 
-    There it is the mean over the tet's sample points (``PROBES``) that lie in the body; tets without such points keep
-    their value. ``cover`` returns the covered fractions (k,) of cubes with centres (k,3) m and edge lengths (k,) m.
+    The new fraction is the mean over the tet's sample points (``PROBES``) that lie in the body; a tet without such
+    points keeps its fraction. ``cover`` returns the covered fractions (k,) of cubes with centres (k,3) m and edge
+    lengths (k,) m.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)

@@ -2,14 +2,15 @@
 
 Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. A tet that an interface cuts has
 a single modulus for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount
-with 12 cells along both bars, 0.88 times with 32. As pin springs compensate this excess stiffness
-(``geometry/mesh/rigid_clamp.py``), tets that share a vertex with a much stiffer tet are softened:
+with 12 cells along both bars, 0.88 times with 32. Pin springs compensate the same excess
+stiffness by their factor kappa (``geometry/mesh/rigid_clamp.py``). Here, tets that share a vertex with a much stiffer
+tet are softened:
 
     E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 
-E_stiffest is the largest modulus of the tets at a corner, kappa that of pins on an area as large as the interface. This
-correction affects tets within one cell of the stiffer tets, so it vanishes with refinement. Moduli that vary smoothly,
-by less than ``RATIO`` per cell, are unchanged; so are those of the stiff tets.
+E_stiffest is the largest modulus of the tets at a corner, kappa the factor of pins on an area as large as the
+interface. This correction affects tets within one cell of the stiffer tets, so it vanishes with refinement. Moduli
+that vary smoothly, by less than ``RATIO`` per cell, are unchanged; so are those of the stiff tets.
 """
 
 from __future__ import annotations
