@@ -10,11 +10,11 @@ with all quantities but x fixed at the step's start. q linearises the modal coor
 in Y is the elastic stiffness alone, so q excludes the part of a mode's stiffness due to springs of pins. The
 stiffness-proportional damping is that of the stretch potential.
 
-Two points differ from the paper. First, current modes are paired with the modes at rest by the modal assurance
-criterion (MAC) instead of their index. The modes at rest are turned by the mean rotation of the body for this. If C is
-not diagonal, it is rotated by the orthogonal matrix nearest to the overlap of both. Second, the eigensolver starts from
-these modes instead of those of the last step. So a step depends only on the state at its start, and a resumed bake is
-bitwise identical. Linear elasticity needs the modes only once.
+Two points differ from the paper. First, current modes are paired with the modes at rest, rotated by the mean rotation
+of the body, by the modal assurance criterion (MAC) instead of their index. If R is not diagonal, it is transformed by
+the orthogonal matrix nearest to the overlap of the current modes with the rotated modes at rest. Second, the
+eigensolver starts from the rotated modes at rest instead of the modes of the last step. So a step depends only on the
+state at its start, and a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
 
 Trap: as in the paper, V is not a potential of the whole motion, and its forces may have a resultant and a torque.
 """
@@ -107,8 +107,9 @@ class CurrentLoad:
 
 class CurrentPotential(LowRankPotential):
     """Potential ``1/2 q . C q`` of a step in its modal coordinates q (k,), kg^(1/2) m, plus the damping term ``friction
-    / 2 (q - q_b) . C (q - q_b)``. The argument ``q`` is taken at the step's start; q_b is taken at the base of the time
-    integration rule. ``low_rank`` holds dq/dx and C.
+    / 2 (q - q_b) . C (q - q_b)``. q_b is q at the base of the time integration rule; ``friction`` is the
+    stiffness-proportional damping over the time step. The argument ``q`` is the value at the step's start; ``low_rank``
+    holds dq/dx and C.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

@@ -1,5 +1,5 @@
-"""Estimate of the dynamic error of a body, unmatched and matched, and of the number of vibrations to match, from its
-spectra alone.
+"""Estimates from spectra alone: the dynamic error of a coarse body, unmatched and matched, and the number of vibrations
+to match.
 
 A body at rest under a suddenly applied acceleration a moves in its modes, in the linear regime, by
 
@@ -9,8 +9,8 @@ A body at rest under a suddenly applied acceleration a moves in its modes, in th
 body and for the coarse one, unmatched or with the matched stiffness. Let a and b be the modal amplitudes of the fine
 and the coarse body, and B the overlap of coarse with fine modes. The squared distance of the bodies in the mass norm is
 ``|u_f - u_c|² = a.a + b.b - 2 b . B a``, and the squared movement is ``a.a``. Both are summed over the accelerations of
-:func:`.vibrations.modal_loads`. The estimate is the root of the largest squared distance over the largest squared
-movement in two periods. It includes the error of motions that the coarse modes cannot represent.
+:func:`.vibrations.modal_loads`. The estimate is ``sqrt(max |u_f - u_c|² / max |u_f|²)``, with both maxima over two
+periods of the slowest vibration. It includes the error of motions that the coarse modes cannot represent.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
 
 
 def sufficient_mode_count(spectra: Spectra) -> int:
-    """Return the smallest number of lowest coarse vibrations whose match has an expected error at most WORTH above the
-    least one; 0 if no vibration can be matched. The last vibration of the spectra is not counted, since it only shows
-    whether the previous one belongs to a cluster.
+    """Return the smallest number of lowest coarse vibrations to match with which the expected error exceeds the least
+    possible error by at most WORTH; 0 if no vibration can be matched. The highest coarse mode in the spectra is never
+    matched: it only shows whether a cluster of near-equal eigenvalues ends before it.
     """
     counts = [m for m in range(1, len(spectra.coarse)) if truncate_at_cluster(spectra.coarse, m) == m]
     paired = [(m, pairs) for m in counts if len((pairs := pair(spectra, m)).coarse)]

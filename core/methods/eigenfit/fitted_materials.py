@@ -12,10 +12,10 @@ modulus would trade one error against the other. The objective is
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
 Each Gauss-Newton iteration solves the dual problem, with as many unknowns as pairs i, j. It halves its step until the
-sum, with recomputed modes, decreases. The weight v is a mean of two fractions: of the energy of all modes that is due
-to the modulus, and of the volume that is in the tet; ``by_volume`` is the weight of the latter. No single eps and v are
-best for all bodies: the match at rest predicts little of the remaining dynamic error. If trials are possible, the best
-of a few is used.
+sum, with recomputed modes, decreases. The weight ``v_k`` is ``1 - by_volume`` times the fraction of the modal energies
+that is due to modulus k, plus ``by_volume`` times the fraction of the volume that its tet fills. No single eps and v
+are best for all bodies: the match at rest predicts little of the remaining dynamic error. If trials are possible, the
+best of a few is used.
 """
 
 from __future__ import annotations
@@ -198,9 +198,9 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """Return ``u_i . K_e u_j``, 1/s², for all pairs i <= j of k modes (k,r,3), with the stiffness K_e at rest of
-        element e due to mu and to lambda: (k(k+1)/2,m,2), by pair, element and modulus. z (m,2): logarithmic factors of
-        the moduli.
+        """Return ``u_i . K_e u_j``, 1/s², for all pairs i <= j of k modes (k,r,3), as an array (k(k+1)/2,m,2) by pair,
+        element and modulus. K_e is the part of the stiffness of element e at rest that is proportional to mu or to
+        lambda. z (m,2): logarithmic factors of the moduli.
         """
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])

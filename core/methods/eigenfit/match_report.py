@@ -73,8 +73,9 @@ def match_summary(
 ) -> Match:
     """Return the report on the match of the lowest ``count`` vibrations.
 
-    ``is_chosen``: this number was chosen automatically. ``off``: the errors of the body's displacements, expected ones,
-    or measured ones per load if a trial simulation was made (``is_tried``); empty if unknown.
+    ``is_chosen``: this number was chosen automatically. ``off``: errors of the body's displacements, empty if unknown.
+    They are measured in trial simulations, one entry per load, if ``is_tried``; otherwise they are estimated from the
+    spectra.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -139,8 +140,9 @@ def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return a sentence with the errors of the body in per cent of its movement. The unmatched error is omitted for two
-    different meshes without a trial: the estimate assumes firmer pins than the body has.
+    """Return a sentence with the errors of the body in per cent of its movement. If the errors are only estimated, not
+    measured (``is_tried``), the unmatched error is omitted unless ``is_one_mesh``: for two different meshes the
+    estimate assumes firmer pins than the body has.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:

@@ -60,10 +60,10 @@ class Spectra(NamedTuple):
     """Vibrations of a coarse body and of the finer body to match, without rigid motions.
 
     Coarse body, c modes: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns.
-    One mode more than is to be matched shows whether the last one belongs to a cluster. Finer body, f modes:
-    eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``: True if
-    the finer body is the same mesh in the full space. ``coarse_pulls`` (c,l), ``fine_pulls`` (f,l): modal loads due to
-    l accelerations (:func:`.vibrations.modal_loads`).
+    One mode beyond the modes to match shows whether a cluster of near-equal eigenvalues ends before it. Finer body, f
+    modes: eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``:
+    True if the finer body is the same mesh in the full space. ``coarse_pulls`` (c,l), ``fine_pulls`` (f,l): modal loads
+    due to l accelerations (:func:`.vibrations.modal_loads`).
     """
 
     coarse: np.ndarray
@@ -98,7 +98,7 @@ def find_spectra(
     """Return the lowest ``count`` + 1 modes of the body in its ``space``, and the fine modes to match them with.
 
     Fine modes are those of ``finer``, a model of the same body on a finer mesh, or by default of ``model`` in its full
-    space. If the space is the finer model itself, its modes are both coarse and fine. ``springs`` are the springs that
+    space. If this finer space is ``space`` itself, its modes are both coarse and fine. ``springs`` are the springs that
     hold the body in a subspace.
     """
     right, rigid = finer or model, rigid_count(model)
@@ -178,15 +178,15 @@ def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """Return the matrix F (k,k) that converts a stiffness correction C of ``modes`` (k,r,3) to modal coordinates q with
-    ``gradients`` dq/dx (r,3,k): ``F C F^T``. Modes and coordinates differ on a different mesh, where springs of pins
-    take part in the modes but not in q.
+    ``gradients`` dq/dx (r,3,k): ``F C F^T``. F is needed if the finer body has another mesh: then springs of pins take
+    part in the modes but not in q.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
 
 class Matching:
-    """Match method that adds a potential of the stretches to the elastic energy, by which the coarse body has the finer
-    body's vibrations at rest. See :class:`.methods.MatchMethod`.
+    """Match method that adds a potential of the stretches to the elastic energy, so that the coarse body has the
+    vibrations at rest of the finer body. See :class:`.methods.MatchMethod`.
     """
 
     name = "stretch_potential"
@@ -220,9 +220,9 @@ class Matching:
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
         """Return the load with the correcting potential, or None if nothing is corrected.
 
-        ``scale`` (c,) multiplies the stiffness per element or cubature point; the bounds of the potential relative to
-        the elastic energy stay the same. ``beta``, s: stiffness-proportional damping. ``factors`` (f,) multiply the
-        target eigenvalues of the first f coarse modes.
+        ``scale`` (c,) multiplies the stiffness per element or cubature point; the potential is scaled so that its
+        bounds relative to the elastic energy do not change. ``beta``, s: stiffness-proportional damping. ``factors``
+        (f,) multiply the target eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

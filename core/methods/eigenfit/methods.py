@@ -22,9 +22,9 @@ class MatchMethod(Protocol):
     """Method that matches the vibrations of a body in its space to those of a finer body.
 
     ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
-    potential of the positions; Mixed FEM cannot use it, since its negative curvature ends long steps too early.
-    ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of further constructor
-    arguments, which trial simulations compare; without trials the first is used.
+    potential of the positions, which Mixed FEM cannot use, since the negative curvature of the potential ends long
+    steps too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of
+    further constructor arguments, which trial simulations compare; without trials the first is used.
 
     ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature
     point, (c,) for the whole stiffness or (c,2) for mu and lambda; None for no change.
@@ -91,8 +91,8 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """Raise SettingsError if the match method in the settings is unknown, if it does not work with the chosen solver,
-    or if vibrations are controlled (``is_controlled``) and it cannot do so.
+    """Raise SettingsError if the match method in the settings is unknown or does not work with the chosen solver. Raise
+    it also if the user controls single vibrations (``is_controlled``) and the method does not support it.
     """
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:

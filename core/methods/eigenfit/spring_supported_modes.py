@@ -1,9 +1,10 @@
-"""Match of a body held by soft springs, which take part in its vibrations but not in the coordinates q of V
-(:mod:`.stretch_potential`).
+"""Match of a body held by soft springs. The springs take part in the body's vibrations, but not in the modal
+coordinates q of the potential ``V = 1/2 q . C q`` (:mod:`.stretch_potential`).
 
-There ``Y = dq/dx`` differs from ``M U``: ``K + Y C Y^T`` has other modes as well as other eigenvalues, and C has no
-closed form. Near rest all motion lies in the span of the vibration modes and of the displacements ``(K + s M)^-1 Y``
-due to the forces Y. C is computed iteratively in this span. With the current modes U',
+Therefore ``Y = dq/dx`` differs from ``M U`` for the modes U: ``K + Y C Y^T`` has other modes than K as well as other
+eigenvalues, and C has no closed form. Near rest all motion lies in the span of the vibration modes and of the
+displacements ``(K + s M)^-1 Y`` due to the forces Y, with a shift s. C is computed iteratively in this span. With the
+current modes U' and eigenvalues Lambda', and the target stiffness T,
 
     G^T dC G = T - Lambda',    G = Y^T U'
 

@@ -87,10 +87,11 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Replace the fraction ``share`` (m,) of each element's second derivatives of psi by the same fraction of ``dphi :
-    C : dphi``, in place. The derivatives are ``curvature`` (m,3,3), ``flip`` and ``twist`` (m,3), at the principal
-    stretches ``values`` (m,3) and principal ``stresses`` (m,3). ``factor`` (m,) is g; ``at_rest`` (m,2) are 2 mu and
-    lambda.
+    """Replace the fraction ``share`` (m,) of each element's second derivatives of the energy density psi by the same
+    fraction of ``dphi : C : dphi``, in place. phi and C are the strain measure and Hooke's tensor of
+    :mod:`.stretch_measure`. The derivatives are ``curvature`` (m,3,3), ``flip`` and ``twist`` (m,3), at the principal
+    stretches ``values`` (m,3) and principal ``stresses`` (m,3). ``factor`` (m,) is ``sqrt(psi / psi_2)``; ``at_rest``
+    (m,2) are 2 mu and lambda.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

@@ -1,9 +1,10 @@
 """Strain measure whose quadratic form is the energy: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
 
 ``psi_2 = 1/2 (S - I) : C : (S - I)`` approximates the energy density psi near rest, so that ``1/2 phi : C : phi = psi``
-everywhere. Modes with ``u_i . K u_j = lambda_i delta_ij`` project phi in the product of C: ``1/2 sum_i lambda_i q_i² <=
-W``. A potential ``1/2 q . C q`` therefore has the same bounds relative to W at any stretch as near rest
-(:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I`` itself.
+everywhere. The modal coordinates q project phi onto the strains of modes with ``u_i . K u_j = lambda_i delta_ij``,
+which are orthogonal in the product of C, so ``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential
+``1/2 q . C q`` therefore has the same bounds relative to W at any stretch as near rest (:mod:`.stretch_potential`). For
+energies quadratic in S, phi is ``S - I`` itself.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` 
 frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
 to Lambda, with r at most and R at least one. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a
 softened body remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces
-have neither a resultant nor a torque. Springs that hold the body are not part of V: firm ones hardly deform in a mode,
-and soft ones are in series with the body, which V corrects.
+have neither a resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a
+mode; soft springs are in series with the body, and V corrects the stiffness of the body alone.
 
 In Mixed FEM V is a function of the independent stretches, as the elastic energy is. A function of the positions would
 be concave along directions that the independent stretches do not follow, and long steps would stop early.
@@ -188,7 +188,8 @@ class StretchLoad:
 
 class StretchPotential(StrainPotential):
     """Potential ``1/2 q . C q`` of the modal coordinates q (k,) during a step, plus the damping term ``friction / 2 (q
-    - base) . C (q - base)``. ``core``: C (k,k), 1/s².
+    - base) . C (q - base)``. ``core``: C (k,k), 1/s²; ``friction``: stiffness-proportional damping over the time step;
+    ``base`` (k,): modal coordinates extrapolated from the previous steps.
     """
 
     def __init__(

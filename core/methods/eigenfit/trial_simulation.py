@@ -110,9 +110,9 @@ def reference_trajectory(
 
 
 def _parts(found: Vibrations) -> np.ndarray:
-    """Return the amplitudes (k,) of the k slowest modes in the load. In each cluster of equal eigenvalues they are the
-    projection of a fixed random field onto its modes. The load thus does not depend on round-off, which determines the
-    signs of modes and the basis within a cluster.
+    """Return the factors (k,) of the k slowest modes in the sum that forms the load. In each cluster of equal
+    eigenvalues they are the projection of a fixed random field onto the cluster's modes. The load thus does not depend
+    on round-off, which determines the signs of modes and the basis within a cluster.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -151,8 +151,9 @@ class ErrorTest:
         self._plain: list[float] = []
 
     def error_of(self, matching: MatchMethod | None = None) -> float:
-        """Return the largest distance of a point from its reference position, over the largest reference displacement:
-        the maximum over all loads. ``matching`` is the match to test; None: the unmatched body.
+        """Return the error of the body: the largest distance of any point from its reference position at any time,
+        divided by the largest reference displacement. Of several loads, the largest error is returned. ``matching`` is
+        the match to test; None: the unmatched body.
         """
         return max(self._errors(matching))
 
@@ -185,8 +186,9 @@ class ErrorTest:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the measured errors ``off``, one pair per load, justify a match. Under no load may it increase the
-    error. Between two different meshes, the largest error must also fall below NEARER times the unmatched one.
+    """Return True if the measured errors ``off``, one pair per load, justify a match. The match must not increase the
+    error under any load by more than WORSE. Between two different meshes, the largest matched error must also be less
+    than NEARER times the largest unmatched error.
     """
     if any(matched > plain + WORSE for plain, matched in off):
         return False
@@ -194,8 +196,8 @@ def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
-    """Return the candidate sets of paired modes: those of the lowest ``count`` modes and, unless the user has set that
-    number (``is_set``), those of the lowest ``count`` + MORE modes, if more pairs result.
+    """Return the candidate sets of paired modes. The first set pairs the lowest ``count`` modes. Unless the user has
+    set this number (``is_set``), a second set pairs the lowest ``count`` + MORE modes, if it has more pairs.
     """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
@@ -214,8 +216,9 @@ def best_match(
     error of a match; without it, return the match by the first method.
 
     A later method is chosen if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with several
-    ``variants`` is tried with each of them and each set of ``pairs``; otherwise the first set is used. Errors are
-    rounded to a thousandth, so that a bake that continues on another machine makes the same choice.
+    ``variants`` is tried with all combinations of a variant and a set of ``pairs``; otherwise only with the first
+    variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on another machine
+    makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)

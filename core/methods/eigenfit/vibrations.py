@@ -187,8 +187,8 @@ def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
     """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve unit accelerations. Three are
-    uniform, like weight or shaken pins. Nine grow linearly along an axis, by 1 over the body's size. On a free body
-    only the linear ones have a load.
+    uniform, like weight or shaken pins. Nine have one component that grows linearly along one axis, by 1 over the
+    body's longest side. The uniform accelerations do not excite vibrations of a free body.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

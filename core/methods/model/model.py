@@ -154,8 +154,8 @@ class Model:
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
         """Return points embedded in the mesh, as functions of the vertex positions. A point is the combination of its
-        tet's corners with the embedding's weights. If they do not sum to one, it is another linear quantity, such as a
-        difference.
+        tet's corners with the embedding's weights. Weights that do not sum to one define another linear quantity, such
+        as a difference of positions.
         """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
 

@@ -23,7 +23,7 @@ ROUNDS = 20
 
 class QPSolution(NamedTuple):
     """Minimizer of the quadratic model of one iteration. ``change`` (n,3): change of the unknowns; ``residual_work``,
-    kg m²: its product with the gradient of the model there, zero for an exact minimizer.
+    kg m²: product of the change with the gradient of the model at the minimizer, zero if the minimizer is exact.
     """
 
     change: np.ndarray

@@ -1,14 +1,14 @@
 """Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20).
 
-The frame is that of the singular vectors of F, ``D = U^T dF V``, since the derivative of the polar stretch is sparse
-there:
+Changes of F are expressed in the frame of its singular vectors, ``D = U^T dF V``, since the derivative of the polar
+stretch is sparse there:
 
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
 (from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, and ``T = V^T Q`` maps between the
 two frames. A corner that moves along the axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and
-``n = V^T N``. With e_p instead of u, the stretch in the frame Q needs only row p of T and row p of the shares
-``sigma_p / (sigma_p + sigma_j)`` (one half at p):
+``n = V^T N``. With e_p instead of u, the stretch in the frame Q needs only row p of T and row p of the shares ``sigma_p
+/ (sigma_p + sigma_j)`` (one half for j = p):
 
     E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
 
@@ -97,8 +97,9 @@ def condense(
 
     J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
     Weights w (m,): volumes times h², m³ s². N (m,4,3): shape function gradients, 1/m. ``masses`` (m,4): masses at the
-    corners, kg. ``turning`` selects second derivatives of the polar stretch to add. Its twists assume that s agrees
-    with F: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, positive under tension.
+    corners, kg. ``turning`` selects second derivatives of the polar stretch to add. Their terms of element rotations,
+    the twists ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, are positive under tension; the
+    formula assumes that s agrees with F.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -115,9 +116,9 @@ def local_update(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
-    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa,
-    ``w ds . H_s ds`` (m,) and ``w lambda . c`` (m,), with weights w (m,) and ``c = s(F) - s``. The third one includes
-    the work of the twists if ``turning`` is ALL or EXACT.
+    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, ``w
+    ds . H_s ds`` (m,) and ``w lambda . c`` (m,), with weights w (m,) and ``c = s(F) - s``. If ``turning`` is ALL or
+    EXACT, ``w ds . H_s ds`` includes the work of the twists (:class:`.polar_hessian.PolarHessianTerms`).
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -350,7 +351,9 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of the twists, positive or negative, to the value ``ds . H_s ds`` of the local update per lane."""
+    """Add the work of the twists (the terms of element rotations in the second derivative of the polar stretch), which
+    may be negative, to ``ds . H_s ds`` in all lanes of the workspace W.
+    """
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
         x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)

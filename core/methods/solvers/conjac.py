@@ -75,8 +75,9 @@ class ConJacSolver(StepSolver):
     """ConJac [ConJac20] with exact integration of its dynamic nodes; all other vertices are quasistatic.
 
     Settings: those of :class:`StepSolver` without ``integrator``: steps without contact are integrated exactly, steps
-    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits the quasistatic corrections (a
-    minimization may take at least ``MIN_ITERATIONS``). ``tolerance`` also ends the iterations for non-elastic forces.
+    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits the quasistatic corrections; the
+    limit of a minimization is at least ``MIN_ITERATIONS``. ``tolerance`` is also the tolerance of the iterations for
+    non-elastic forces.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
@@ -155,7 +156,7 @@ class ConJacSolver(StepSolver):
     def _minimized(
         self, state: State, reduced: ReducedSystem, step: IncrementalPotential, report: StepReport
     ) -> Solution:
-        """Return a step's solution by Newton's method over all vertices. Only motions in T have inertia."""
+        """Return a step's solution by Newton's method over all vertices. Only the reduced unknowns have inertia."""
         time, k = step.time, reduced.map.J.shape[2]
         speeds = reduced.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost_energy(reduced, speeds, time.predicted - time.base)
@@ -228,7 +229,7 @@ class ConJacSolver(StepSolver):
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the matrix of a tangent, projected if necessary, and other potentials at x. Return the tangent."""
+        """Factorise the step's matrix, its tangent projected if indefinite or ``projected``. Return the tangent."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -298,8 +299,9 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return per body, kg m²: the final energy minus the linear system's, and the linear system's kinetic energy.
-        ``flow``: result of :meth:`_flow`; ``displacements``: dx (n,3) m, and its part (n,3) m that deforms the body.
+        """Return two energies per body, kg m²: the excess of the final energy over the linear system's final energy,
+        and the linear system's final kinetic energy. ``flow``: result of :meth:`_flow`; ``displacements``: dx (n,3) m,
+        and its part (n,3) m that deforms the body.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -349,7 +351,7 @@ class ConJacSolver(StepSolver):
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return b (k,) and S_p (k,k) of the reduced forces ``b - S_p u`` besides elasticity and weight, at u (k,)."""
+        """Linearize the reduced forces except elasticity and weight about u (k,): ``b - S_p u``. Return b and S_p."""
         T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
@@ -388,7 +390,7 @@ class ConJacSolver(StepSolver):
         return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _lost_energy(self, reduced: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
-        """Return the fraction of the kinetic energy of ``velocities`` (n,3) that ``speeds`` (k,) lack; 0 at rest."""
+        """Return the fraction of kinetic energy lost if ``speeds`` (k,) replace ``velocities`` (n,3); 0 at rest."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
         if before <= AT_REST * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0

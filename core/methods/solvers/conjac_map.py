@@ -95,7 +95,8 @@ class ConJacMap:
 
     def _coupling(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices (f,) of the vertices that the stiffness matrix couples to the nodes' central vertices, and
-        the negative of these entries, (f,3,3k). The matrix consists of element matrices and a low-rank part.
+        the block (f,3,3k) of the matrix that couples them, with negative sign. The matrix consists of element matrices
+        and a low-rank part.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
@@ -167,7 +168,7 @@ class ReducedSystem(NamedTuple):
         return scipy.linalg.solve(self.mass, project_vector(self.T, momenta), assume_a="pos")
 
     def columns_of(self, rows: slice) -> np.ndarray:
-        """Return the indices of the reduced unknowns that move one of several bodies, with the vertices ``rows``."""
+        """Return the indices of the reduced unknowns that move the body whose vertices are ``rows``."""
         return np.flatnonzero(np.abs(self.T[rows]).max(axis=(0, 1)) > 0.5 * np.abs(self.T).max(axis=(0, 1)))
 
 

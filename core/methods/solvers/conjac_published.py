@@ -29,7 +29,8 @@ class PublishedConJacSolver(ConJacSolver):
     """ConJac's published step ([ConJac20] Algorithm 1): one linear solve for the velocities of the nodes, then
     ``corrections`` Newton steps of the quasistatic vertices.
 
-    The Newton steps use the tangent factorised at the step's beginning. The first also uses the forces there.
+    The Newton steps use the tangent factorised at the step's beginning. Unless gamma is 0, the first Newton step also
+    uses the forces at the step's beginning.
 
     Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the length of each Newton step (0: by line
     search, from recomputed forces); ``corrections``, the number of Newton steps; and those of :class:`StepSolver`

@@ -87,8 +87,8 @@ class IncrementalPotential:
     ) -> tuple[float, float]:
         """Return the incremental potential without elastic energy, and the sum of its terms' absolute values, kg m².
 
-        Stretch damping is evaluated at the stretches s (m,6), and the strain potential at ``stretch``. Each argument
-        may be None if the step has no such term.
+        Stretch damping is evaluated at the stretches s (m,6), which may be None without damping. The strain potential
+        is evaluated at ``stretch``, which may be None without a strain potential.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -142,8 +142,8 @@ class IncrementalPotential:
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives by F of the elastic energy density, Pa, ``projected`` to positive semi-definite
-        ones. If a strong strain potential cancels a part of them, the remainder is returned.
+        """Return the second derivatives by F of the elastic energy density, Pa, minus the part that a strong strain
+        potential cancels. If ``projected``, the result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
@@ -151,8 +151,8 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the second derivatives by the independent stretches of the elastic energy density, Pa, projected to
-        positive semi-definite ones. If a strong strain potential cancels a part of them, the remainder is returned.
+        """Return the second derivatives by the independent stretches of the elastic energy density, Pa, minus the part
+        that a strong strain potential cancels. The result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)

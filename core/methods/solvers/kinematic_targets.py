@@ -1,14 +1,14 @@
 """Dirichlet conditions with contact: move pins and colliders to their prescribed positions without collisions, before
-the step is solved. Without contact ``StepSolver.start`` sets them.
+the step is solved. In steps without contact, ``StepSolver.start`` sets the positions of pins.
 
-If the straight path is free of collisions, they move there at once. Otherwise all vertices move with them along
-Newton's direction
+If the straight path is free of collisions, pins and colliders move to its end at once. Otherwise all vertices of the
+body move along with them in Newton's direction
 
     H_FF dx_F = -g_F - H_FK dx_K,
 
-where K are the prescribed degrees of freedom and F the others. CCD limits the step size, and the merit
-``E + rho (remaining fraction of the path)`` decreases. After a few such steps pins and colliders arrive, or an obstacle
-that cannot move blocks them.
+where K are the prescribed degrees of freedom and F the free ones. CCD limits the step size, and the merit ``E + rho
+(remaining fraction of the path)`` decreases. After a few such steps pins and colliders arrive, or an obstacle that
+cannot move blocks them.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ class _Linearized:
         return g
 
     def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
-        """Return the residual (n,3) kg m of the nonlinear equations at x (n,3) m, which have the ``deformation``.
-        Forces due to a ``damping_factor`` other than 1 are intended and not part of the residual.
+        """Return the residual (n,3) kg m of the nonlinear equations at the positions x (n,3) m with the
+        ``deformation``. Forces due to a ``damping_factor`` other than 1 are intended and not part of the residual.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))

@@ -9,9 +9,9 @@ Six numbers represent each symmetric S, and lambda is dual to them, so ``psi``'s
     (M + h² sum w B^T J^T H_s J B) dx = -(M (x - x~) + h² sum w B^T J^T (g_s + H_s c) - h² f)         (Eq. 20)
     ds = c + J B dx,        lambda = g_s + H_s ds                                                      (Eqs. 15, 19)
 
-``H_s`` is never inverted. Other potentials of the step (springs, contact, damping) join M and its terms. The line
-search uses L with the new lambda as merit. Its slope is at most ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the
-residual r of the linear solve.
+``H_s`` is never inverted. Other potentials of the step (springs, contact, damping) add their stiffness to the matrix
+and their forces to the right-hand side. The line search uses L with the new lambda as merit. Its slope is at most
+``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the residual r of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
 convergence near the solution of soft bodies. After the first iteration, its part due to tension is added back. Once
@@ -79,7 +79,7 @@ class MixedFEMSolver(StepSolver):
     """Mixed FEM: sequential quadratic programming on positions, stretches and multipliers ([MFEM22] Alg. 1), in the
     full space or a subspace ([SubMFEM23]).
 
-    1. Evaluate stress and projected Hessian of each element by its independent stretch.
+    1. Evaluate stress and projected Hessian of each element at its independent stretch.
     2. Condense the stretches, assemble and solve the linear system for dx.
     3. Update the stretches and multipliers element by element.
     4. Line search on the Lagrangian, limited by CCD.

@@ -1,9 +1,9 @@
 """Exponential integrator for a small linear system: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, exact
 over a step. Times and stiffnesses are in units of the step.
 
-r is constant. The forces p that change within the step (contact, friction, drag) are taken at its end, ``p = b - S_p
-u``, and held constant over it: bodies at rest stay at rest, and p returns no energy. In the modes of S and M, with
-eigenvalues omega² (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
+r is constant. The forces p that change within the step (contact, friction, drag) are evaluated at the end of the step,
+``p = b - S_p u``, and kept constant during the step: bodies at rest stay at rest, and p returns no energy. In the modes
+of S and M, with eigenvalues omega² (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
 

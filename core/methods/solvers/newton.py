@@ -28,8 +28,9 @@ STAGNATION_RATIO = 0.5
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if convergence is slow, as it is with a projected Hessian. Only the last steps without shortening by
-    the line search count: one of them moved the body more than STAGNATION_RATIO times as far as the step before it.
+    """Return True if convergence is slow, as it is with a projected Hessian: an iteration moved the body more than
+    STAGNATION_RATIO times as far as the iteration before it. Iterations up to the last one that the line search
+    shortened are ignored.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:

@@ -27,7 +27,8 @@ class RigidComponent(NamedTuple):
 
     ``vertices`` (r,): indices of its vertices; ``centred_positions`` (r,3) m: their positions relative to the centre of
     rotation; ``mixed`` (6,c): each motion as a combination of three translations and three rotations; ``motions`` A
-    (n,3,c): its displacements of all vertices; ``weighed`` (n,3,c): M A; ``inverse`` (c,c): inverse of ``A^T M A``.
+    (n,3,c): the displacements of all vertices in each motion; ``weighed`` (n,3,c): M A; ``inverse`` (c,c): inverse of
+    ``A^T M A``.
     """
 
     vertices: np.ndarray
@@ -141,8 +142,8 @@ class RigidParts:
         kinetic: float,
         unsure: float,
     ) -> None:
-        """Remove the kinetic energy ``excess`` from the vibrations in ``velocities`` (n,3), in place, of the body with
-        the vertices ``rows``; a negative excess adds energy. Rigid motions are unchanged.
+        """Remove the kinetic energy ``excess`` from the vibrations of the body with the vertices ``rows``: change
+        ``velocities`` (n,3) in place. A negative excess adds energy. Rigid motions are unchanged.
 
         Vibrations are unchanged if the absolute excess is at most ``unsure``. A suspended body has no momenta to
         conserve: all its velocities are scaled, so that its kinetic energy is at most ``kinetic - excess``.

@@ -68,8 +68,8 @@ class StepSolver:
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by another one of the same body. ``pinned``: other unknowns are prescribed; ``stiffness``:
-        the elastic stiffness changed.
+        """Replace the model by another one of the same body. ``pinned``: the set of prescribed unknowns changed;
+        ``stiffness``: the elastic stiffness changed.
         """
         self.model, self.elastic = model, model.elastic
         if pinned:
@@ -82,7 +82,7 @@ class StepSolver:
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
         """Return the state after a step of ``time_step`` s, and the step's report. If the time integration rule rejects
-        the step, BDF2 repeats it, or implicit Euler if it did not converge.
+        the step, it is repeated with BDF2, or with implicit Euler if its iterations did not converge.
         """
         with self.model.blas_threads():
             new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
@@ -161,8 +161,8 @@ class StepSolver:
     ) -> np.ndarray:
         """Return the initial positions (n,3) m of the iterations, after moving pins and obstacles along their paths.
 
-        They are the ``guess`` (n,3) m, if neither the guess nor the path to it has contact. Otherwise they are the
-        positions that moving pins and obstacles has led to.
+        They are the ``guess`` (n,3) m with pins at their prescribed positions, if there is no contact at the guess or
+        on the path to it. Otherwise they are the positions of the body after the motion of pins and obstacles.
         """
         if step.contact is None:
             return self.start(guess, step)

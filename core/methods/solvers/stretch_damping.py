@@ -10,8 +10,9 @@ angular frequency omega decays by ``beta omega² / 2`` per second (Sifakis and B
 s, and since D depends on F by s alone, its forces have neither a resultant nor a torque.
 
 In Mixed FEM, D is a function of the independent stretches, like the elastic energy. A function of F would resist
-rotations of stiff parts, whose tets a finite step along a straight line stretches. In both cases its stress and
-stiffness are condensed as the elastic ones (``condensation``), with s_b as the independent stretch.
+rotations of stiff parts, whose tets a finite step along a straight line stretches. In all solvers, the condensation of
+elasticity (``condensation``) also computes the stress and stiffness of D, with s_b in the place of the independent
+stretch.
 
 Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet, as in a scrambled body, is
 huge. A tet has no damping if a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous
@@ -72,8 +73,9 @@ class StretchDamping:
         self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the stresses (m,3,3) Pa and the element matrices (m,10,3,3) of the damping potential, the latter
-        multiplied by ``scale`` (h² in a step). They are the complete second derivatives if ``exact``, else the positive
-        semi-definite part ``J^T C J``. N (m,4,3): shape function gradients, 1/m.
+        multiplied by ``scale`` (h² in a step). The matrices are the complete second derivatives if ``exact``, else the
+        positive semi-definite part ``J^T C J`` with the derivative J of the stretch by F. N (m,4,3): shape function
+        gradients, 1/m.
         """
         return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
 

@@ -17,8 +17,8 @@ or if the step gains energy. With the elastic forces f and the accelerations a a
     K(v) - K(v0) + W(x) - W(x0) - (x - x0) . (M a - f)
 
 The last term is the work of all other forces. The gain is unknown for a body whose rest shape grows. For linear systems
-it is never positive, but an extrapolated rotation stretches stiff parts by a quarter of its squared angle. BDF2 repeats
-a converged step, implicit Euler one that did not converge.
+it is never positive, but an extrapolated rotation stretches stiff parts by a quarter of its squared angle. A rejected
+step is repeated with BDF2 if it had converged, else with implicit Euler.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Solution(NamedTuple):
 def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
-    """Return the state at the end of a step, extrapolated from ``state`` and the solution ``at`` after the fraction
-    theta of the step; None if the step is rejected, and must be repeated with another rule.
+    """Return the state at the end of a step, extrapolated from its initial ``state`` and from ``at``, the solution
+    after the fraction theta of the step. Return None if the step is rejected, and must be repeated with another rule.
 
     ``left`` (n,3) kg m: gradient of the incremental potential at the solution, or None if the step converged.
     ``targets`` (p,3) m: positions of the pinned vertices at the end.

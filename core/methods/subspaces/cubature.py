@@ -8,10 +8,11 @@ not cross the borders of islands and of materials.
 Beyond the paper, the features include the tets' positions. By weights alone the clusters of a beam are slabs with one
 point each. They hardly feel bending, which changes sign across a slab: ``docs/design/subspace.md`` has the numbers.
 
-Points are distributed among islands and materials (parts) by the quantisation error. With n points it is about ``S
-n^(-2/3)`` of a part with spread S in three dimensions, and the sum is least for ``n ~ S^(3/5)``. Strains and energies
-of a stiff part are smaller by its stiffness, so S is multiplied by the softest part's modulus over that of the part.
-Every bone still needs points: a part requests at least a quarter of its number of points at uniform stiffness.
+Points are distributed among parts (islands and materials) so that the sum of the quantisation errors is least. In three
+dimensions the error of a part with spread S and n points is about ``S n^(-2/3)``, so ``n ~ S^(3/5)``. Strains and
+energies of a part are inversely proportional to its stiffness, so S is multiplied by the ratio of the softest part's
+modulus to the modulus of the part. Stiff parts also need points: each requests at least a quarter of the points that it
+would request at uniform stiffness.
 """
 
 from __future__ import annotations

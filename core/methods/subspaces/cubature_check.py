@@ -28,8 +28,9 @@ COSTS_NOTHING = 1e-9
 
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
-    """Return the least ratio of cubature energy to exact energy, of tets and springs at rest, over the modes of the
-    subspace with the lowest cubature energy: 1 for exact cubature, 0 if a deformation costs no energy.
+    """Return the least ratio of cubature energy to exact energy among the modes of the subspace with the lowest
+    cubature energy: 1 for exact cubature, 0 if a deformation costs no cubature energy. Both energies include the
+    springs that hold the body.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))

@@ -91,8 +91,8 @@ class DenseSystem(LinearSystem):
         return answer
 
     def try_factorize(self, whole: bool = False) -> bool:
-        """Compute the Cholesky factor of the matrix. If this fails, try again without the low-rank part, except if
-        ``whole``. Return False if the matrix is not positive definite.
+        """Compute the Cholesky factor of the matrix. If this fails and ``whole`` is False, try again without the
+        low-rank part. Return False if the matrix is not positive definite.
         """
         if self._has_factor():
             return True

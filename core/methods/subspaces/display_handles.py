@@ -1,8 +1,9 @@
 """Handles that display a deformed surface by linear blend skinning on the graphics card.
 
 The simulated surface follows its tets. The handles that move the vertices of tets are inaccurate for surface points
-between these vertices (``skinning.py``). Therefore other, small handles are fitted to the surface displacements per
-unknown. Handles of hard pins are not fitted, since no other handle moves the points of a pin.
+between these vertices (``skinning.py``). Therefore other handles, with small affine displacements, are fitted to the
+displacement of the surface per unknown. Handles of hard pins are displayed unchanged, since no other handle moves the
+points of a pin.
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ def handle_weights(
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
     """Return the skinning weights (n,s) of s groups of vertices held by springs. The springs pull each weight to 1 in
-    its group and to 0 in the other groups. Weights are zero at pinned vertices. ``anchors`` (n,n) N/m: springs in the
-    Laplacian.
+    its group and to 0 in the other groups. Weights are zero at pinned vertices. ``anchors`` (n,n) N/m: stiffness that
+    the springs add to the Laplacian.
     """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())

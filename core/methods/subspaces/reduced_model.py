@@ -113,8 +113,8 @@ class ReducedModel:
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return a mask (c,) that is False for all cubature points: handles move the pinned vertices, not
-        single tets.
+        """Return a mask (c,) that is False for all cubature points: the motion of a pin's handle is spread over the
+        body instead of the tets at the pin.
         """
         return np.zeros(len(self.elastic.weights), dtype=bool)
 

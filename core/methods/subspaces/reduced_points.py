@@ -68,8 +68,8 @@ class ReducedPoints:
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
         """Condense springs between the p points and targets t, with non-negative ``weights`` (p,), to at most r springs
-        with the same effect. Return their points, their weights, and the matrix (r,p) that maps the targets to theirs.
-        The matrix is None if nothing was condensed.
+        with the same effect. Return the points and the weights of the new springs, and the matrix (r,p) that maps the
+        targets t to the new targets. The matrix is None if nothing was condensed.
 
         ``sum_p w_p |y_p - t_p|²`` changes only by a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U -
         Q^T sqrt(w) t|²`` plus the part orthogonal to Q.

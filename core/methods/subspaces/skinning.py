@@ -6,10 +6,11 @@ Weights w_k belong to the vertices, coordinates c(p) are affine in the rest posi
 linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate it, since a point needs only its
 weights.
 
-Skinning is inaccurate for points between the vertices of a tet. With interpolated weights they differ from interpolated
-positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``. The difference is small relative
-to the handles, but not relative to a displacement to which many large handles cancel. Such points follow their tets,
-and separate handles display them (``display_handles.py``).
+Skinning is inaccurate for points between the vertices of a tet, with barycentric coordinates b. Their positions by
+interpolated weights differ from their interpolated positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j)
+(c_i - c_j) @ H``. This is small relative to the handles, but not relative to the displacement if many large handles
+nearly cancel each other. Therefore such points follow their tets, and separate handles display them
+(``display_handles.py``).
 """
 
 from __future__ import annotations

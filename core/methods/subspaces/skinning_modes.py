@@ -52,7 +52,7 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
     Raises
     ------
     SubspaceError
-        ``count`` exceeds the number of free vertices or the preview's limit, or is smaller than the number of islands
+        ``count`` exceeds the number of free vertices or :data:`MOST_MODES`, or is smaller than the number of islands
         without pins; or the eigensolver does not converge.
     """
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
@@ -95,9 +95,9 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
-    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that continues beyond it is
-    left out, but at least one mode is kept besides those of the free islands. ``values`` (k,) 1/s²: ascending
-    eigenvalues.
+    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues is left out if the limit
+    would split it, except if less than one mode besides the ``free_islands`` lowest would remain. ``values`` (k,) 1/s²:
+    ascending eigenvalues.
     """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]

@@ -45,7 +45,7 @@ class Space(Protocol):
 
     @property
     def is_reduced(self) -> bool:
-        """True for a subspace. It has so few unknowns that loads are condensed to them once."""
+        """True for a subspace. Loads on vertices are then converted in advance to loads on its few unknowns."""
 
     @property
     def grows(self) -> bool:
