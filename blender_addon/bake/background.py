@@ -101,8 +101,8 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Read the job of each body from the scene, in steps, and create or open its store. Return the task mode ("" is
-    replaced by ``bake`` or ``resume``), the jobs and the stores, for the bodies with the ``session_uid`` in ``uids``.
+    """Read the jobs of the bodies with the ``session_uid`` in ``uids`` from the scene, in steps, and create or open
+    their stores. Return the task mode ("" is replaced by ``bake`` or ``resume``), the jobs and the stores.
     """
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
@@ -171,8 +171,8 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the results of the child process to the bodies, whose names are given by ``session_uid``. Return a message
-    if Edit Mode or a running tool prevents that, else "".
+    """Apply the results of the child process to the bodies; ``names`` has their names by ``session_uid``. Return a
+    message if Edit Mode or a running tool prevents that, else "".
     """
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
@@ -210,8 +210,8 @@ def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, 
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
-    """Turn the frames in ``folder`` into the displayed result of a body. With ``is_last`` an undo step is pushed; for
-    the other bodies of a group it is False, so that one undo reverts the whole group.
+    """Turn the frames in ``folder`` into the displayed result of a body. An undo step is pushed only if ``is_last``,
+    which is True for the last body of a group, so that one undo reverts the whole group.
     """
     with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(

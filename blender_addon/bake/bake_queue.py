@@ -1,4 +1,4 @@
-"""Selection and order of the bodies of a scene for baking all of them."""
+"""Bodies of a scene that are baked by Bake All, and the order of their bakes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def in_order(bodies: Iterable[Any]) -> list[Any]:
 
 
 def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of ``bodies`` in baking order: each group after those that contain a collider or vertex
-    parent of its bodies.
+    """Return the contact groups of ``bodies`` in baking order: each group comes after the groups that contain colliders
+    or vertex parents of its bodies.
     """
     groups = groups_of_all(bodies, context)
 

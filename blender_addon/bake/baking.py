@@ -66,9 +66,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Move the frames of an earlier bake to an unused folder beside ``folder``, for an undo. If the disk lacks room for
-    both bakes, or the move fails, delete all frames kept for undo instead. Return a list of the moved store if the job
-    can reuse its tetrahedra, else []. Raise StoreError, and delete nothing, if the disk lacks room for the job.
+    """Move the frames of an earlier bake to an unused folder beside ``folder``, for an undo. Return a list of the moved
+    store if the job can reuse its tetrahedra, else []. If the disk lacks room for both bakes, or the move fails, delete
+    all frames kept for undo instead. Raise StoreError, and delete nothing, if the disk would lack room even then.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -105,7 +105,7 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
 
 def live_store(obj: Any, job: Job) -> FrameStore:
     """Create the store of live mode or Find Vibrations for a job and return it. Tetrahedra and modes are copied from
-    the body's bake, or from the live store of the time before the .blend was first saved.
+    the body's bake, or from the live store that the body had before the .blend was first saved.
     """
     store = FrameStore.create(frame_folders.live_folder(obj), job)
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
@@ -169,9 +169,9 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. Before, frames that another object or .blend also uses
-    are copied, and frames at a former path of the .blend are moved. Errors are those of :func:`open_store` or, if
-    ``shown``, of :func:`shown_store`.
+    """Return the store of the object's last bake, for writing. First copy frames that another object or .blend also
+    uses, and move frames at a former path of the .blend. Raise the errors of :func:`open_store` or, if ``shown``, of
+    :func:`shown_store`.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -346,7 +346,7 @@ def wanted_modes(obj: Any) -> int:
 
 
 def kept_otherwise(obj: Any) -> bool:
-    """Return True if the displayed result has another form (such as shape keys) or number of modes than now set."""
+    """Return True if the displayed result differs from the settings in form (such as shape keys) or number of modes."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames:
         return False
@@ -386,8 +386,8 @@ def delete_live(obj: Any) -> None:
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Return labels of the inputs edited since the bake, such as ``materials``, by comparing its stored job with
-    ``job``, read from the present scene. Deleted shapes and frames of a later bake are labels, too.
+    """Return labels of the inputs edited since the bake, such as ``materials``: the stored job of the bake is compared
+    with ``job``, read from the present scene. Further labels report deleted shapes, or frames of a later bake on disk.
     """
     changed = open_store(obj).changes(job)
     words = ["version of Sinew" if part == "version" else part for part in changed]
@@ -420,13 +420,13 @@ def note_report(obj: Any, store: FrameStore) -> None:
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:
-    """Store an error in the bake record, so that the panel still shows it when it has left the status bar."""
+    """Store an error in the bake record, so that the panel still shows it after the status bar has cleared it."""
     obj.sinew.bake.message = str(error)
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Store the contact warnings of bodies that were baked together in their bake records, for the panel. A warning
-    about colliders that differ between viewports and renders is added per body.
+    """Store contact warnings in the bake records of bodies that were baked together, for the panel. A warning about
+    colliders that differ between viewports and renders is added per body.
     """
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)

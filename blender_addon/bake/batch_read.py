@@ -70,7 +70,7 @@ class BatchRead:
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
         """Return the job of a body, in steps. If the body was read early and is unchanged, return the kept job; else
-        read the scene, together with other waiting bodies.
+        read the scene for this body and other waiting bodies at once.
         """
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
@@ -97,7 +97,7 @@ class BatchRead:
         return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
 
     def forget(self, edited: set[int]) -> None:
-        """Discard the jobs that were read early from any of the data-blocks with a ``session_uid`` in ``edited``."""
+        """Discard the jobs read early that depend on a data-block whose ``session_uid`` is in ``edited``."""
         self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
 
 
@@ -175,7 +175,7 @@ def _value(value: Any, prop: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_update(_scene: Any, depsgraph: Any) -> None:
-    """Handle ``depsgraph_update_post``: discard jobs that were read early from data-blocks edited since."""
+    """Handle ``depsgraph_update_post``: discard the jobs read early that depend on an edited data-block."""
     if depsgraph.mode == "VIEWPORT" and len(_all):
         edited = {update.id.original.session_uid for update in depsgraph.updates if _is_edit(update)}
         for together in _all:

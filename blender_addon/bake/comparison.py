@@ -43,8 +43,8 @@ EQUAL = 1e-12
 
 
 class Compared(NamedTuple):
-    """Job and store of the ghost. With ``resume``, its existing frames are continued; ``words`` describe its changed
-    settings.
+    """Job and store of the ghost (second bake of a comparison). ``words`` describe its changed settings. With
+    ``resume``, it continues after the frames that it has on disk.
     """
 
     job: Job
@@ -57,8 +57,9 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of a body's ghost; None if it has none. The folder is beside the body's own folder of frames
-    or, if that has no ghost, beside the recorded one, which may belong to another .blend.
+    """Return the folder of a body's ghost (second bake of a comparison); None if it has no ghost. The folder is beside
+    the body's own frame folder or, if no ghost is there, beside the frame folder in the bake record, which may belong
+    to another .blend.
     """
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(home) for home in homes if home is not None)
@@ -66,7 +67,7 @@ def ghost_folder(obj: Any) -> Path | None:
 
 
 def _home(obj: Any) -> Path | None:
-    """Return the folder of the body's frames beside which a new ghost is stored; None before the file is saved."""
+    """Return the body's frame folder, beside which its ghost (second bake) is stored; None before the file is saved."""
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -77,14 +78,14 @@ def _home(obj: Any) -> Path | None:
 
 
 def last_frame(obj: Any, scene: Any) -> int:
-    """Return the last frame of the comparison: End under Compare, or the last frame of the bake with Whole Range."""
+    """Return the last frame to compare: the last of the bake's range or, without Whole Range, End under Compare."""
     last = frame_range(obj.sinew, scene)[1]
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Return True, in steps, if the body's bake has to be continued before the ghost is computed. Raise StoreError if
-    the frames of a complete bake are missing on disk, or if the frames on disk are not displayed.
+    """Return True, in steps, if the body's bake has to be continued before its ghost (second bake) is computed. Raise
+    StoreError if the frames of a complete bake are missing on disk, or if the frames on disk are not displayed.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -101,8 +102,8 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Begin the tasks of a comparison: compute missing frames of the body's bake, then the ghost. Raise SinewError if
-    the comparison is refused or another task runs.
+    """Begin the tasks of a comparison: compute missing frames of the body's bake, then its ghost (second bake). Raise
+    SinewError if the comparison is refused or another task runs.
     """
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
@@ -114,13 +115,13 @@ def begin(obj: Any, context: Any) -> None:
 
 
 def work_on(obj: Any) -> Task:
-    """Return the task that computes the ghost of a body and its distance from the body's bake."""
+    """Return the task that computes the ghost (second bake of a comparison) and its distance from the body's bake."""
     words = {"title": "Ghost", "again": "Press Compare again."}
     return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error in the compare settings, so that the panel still shows it when it has left the status bar."""
+    """Store an error in the compare settings, so that the panel still shows it after the status bar has cleared it."""
     obj.sinew.compare.message = str(error)
 
 
@@ -139,8 +140,8 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """Read the job of the ghost from the scene, in steps, and create its store or open it to resume. Raise SinewError
-    if there is nothing to compare.
+    """Read the job of the ghost (second bake of a comparison) from the scene, in steps. Create its store, or open an
+    existing store to resume it. Raise SinewError if there is nothing to compare.
     """
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
@@ -182,15 +183,15 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 
 def alone_words(others: Sequence[Any]) -> str:
-    """Return a note that the ghost is simulated without the body's contact partners, named by ``others``; "" without
-    any.
+    """Return a note that the ghost (second bake of a comparison) is simulated without ``others``, the body's contact
+    partners; "" if there are none.
     """
     return f"The ghost is simulated alone and passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """Describe how ``job`` differs from ``theirs``, the job of the bake in ``first``; "" if it does not. In the frame
-    range, only pre-roll and frame rate count.
+    """Describe how ``job`` differs from ``theirs``, the job of the bake in ``first``; "" if it does not. Of the frame
+    settings, only pre-roll and frame rate are compared.
     """
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
@@ -201,8 +202,8 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compute the distance between the frames of the child process and the bake, described by ``words``. Return "":
-    nothing prevents it, as may be the case in other ``Task.take`` functions.
+    """Compute the distance between the bake and the frames of the child process; ``words`` describe the settings
+    changed for these frames. As a ``Task.take`` function, return what the user must do first: always "", nothing.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:
@@ -220,8 +221,8 @@ def _take(work: Task, words: str) -> str:
 
 
 def remove(obj: Any) -> None:
-    """Delete the frames of a body's ghost on disk or, if another object or .blend may use them, only hide the ghost.
-    Raise StoreError if they cannot be deleted.
+    """Delete the frames of a body's ghost (second bake of a comparison) on disk. If another object or .blend may use
+    these frames, only hide the ghost. Raise StoreError if they cannot be deleted.
     """
     obj.sinew.compare.message = ""
     folder = ghost_folder(obj)
@@ -242,7 +243,7 @@ class ShownComparison(NamedTuple):
 
     Attributes
     ----------
-    folder : folder of the ghost, or None
+    folder : folder of the ghost (second bake), or None
     belongs : True if the ghost was computed for the displayed bake
     difference : distance between ghost and bake; None if unknown
     stamp : checksum of the displayed bake and modification times of the files read
@@ -287,8 +288,8 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Return the label of a ghost with this job as lines of text: solver and substeps, then the changed settings, if
-    known.
+    """Return the label of the ghost (second bake of a comparison) computed by ``job``, as lines of text: solver and
+    substeps, then the changed settings, if known.
     """
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
@@ -296,8 +297,8 @@ def ghost_words(obj: Any, job: Job) -> list[str]:
 
 
 def refuse(obj: Any, trouble: str) -> None:
-    """Record the reason ``trouble`` why a body's ghost is not drawn. It is kept in memory, since drawing must not
-    change the scene.
+    """Record the reason ``trouble`` why a body's ghost (second bake of a comparison) is not drawn. It is kept in
+    memory, since drawing must not change the scene.
     """
     _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
 
@@ -313,7 +314,7 @@ def look_again(obj: Any) -> None:
 
 
 def frame_words(found: Difference, frame: int, scene: Any) -> str:
-    """Describe the largest and the mean vertex distance between ghost and bake at a frame."""
+    """Describe the largest and the mean vertex distance between the two bakes of a comparison at a frame."""
     at = found.at(frame)
     if at is None:
         return f"Frame {frame} is not compared"
@@ -321,7 +322,7 @@ def frame_words(found: Difference, frame: int, scene: Any) -> str:
 
 
 def range_words(found: Difference, scene: Any) -> str:
-    """Describe the largest and the mean vertex distance between ghost and bake over all compared frames."""
+    """Describe the largest and the mean vertex distance between two compared bakes over all compared frames."""
     first, last, worst = found.frames[0], found.frames[-1], found.worst
     where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
     return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"
@@ -342,7 +343,7 @@ def _percent(part: float) -> str:
 
 
 def time_words(found: Difference) -> str:
-    """Describe the computing time per frame, s, of bake and ghost; "" if one is unknown."""
+    """Describe the computing time per frame, s, of both bakes of a comparison; "" if either time is unknown."""
     bake, ghost = found.seconds
     if bake <= 0.0 or ghost <= 0.0:
         return ""

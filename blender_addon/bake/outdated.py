@@ -43,8 +43,8 @@ def note_read(obj: Any, folder: Any, scene: Any) -> None:
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Store in the bake record the snapshot of the inputs that the frames in ``folder`` were computed from. If none was
-    taken, as for a live recording, and the displayed bake has changed (``is_another``), store the present inputs.
+    """Store in the bake record the snapshot of the inputs that the frames in ``folder`` were computed from. If there is
+    no snapshot, as for a live recording, and the displayed bake has changed (``is_another``), store the present inputs.
     """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
@@ -130,8 +130,8 @@ def _present() -> Dependencies:
 
 
 def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
-    """Yield the data path and the keyframes, as bytes, of each F-curve of a data-block. With ``only``, yield those with
-    these data paths.
+    """Yield the data path and the keyframes, as bytes, of each F-curve of a data-block. If ``only`` is not empty,
+    F-curves with other data paths are left out.
     """
     for curves in curves_of(block):
         for curve in (curve for curve in curves if not only or curve.data_path in only):

@@ -11,7 +11,7 @@ from .list_animation import curves_at
 
 class Override(NamedTuple):
     """Temporary ``value`` of the property at data path ``path`` of a data-block. The path stays valid when lists such
-    as the modifiers are edited; a reference would not.
+    as the modifiers are edited; a Python reference to a list item would become invalid.
     """
 
     block: Any

@@ -38,8 +38,8 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Return True if ``obj`` may write its recorded folder: it is beside the open .blend, not behind a link, and no
-    other object refers to it. Also return True if no folder is recorded.
+    """Return True if ``obj`` may write to the frame folder in its bake record: the folder is beside the open .blend,
+    not behind a link, and no other object refers to it. Also return True if no folder is recorded.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
@@ -53,8 +53,8 @@ def may_delete(obj: Any, folder: Path) -> bool:
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a writable folder for the next bake of ``obj``: its recorded folder if ``obj`` owns that, even under a
-    former name of the object, else the default folder for its name. Raise StoreError if the folder cannot be written.
+    """Return a writable folder for the next bake of ``obj``. It is the folder in the bake record if ``obj`` owns that
+    folder (:func:`is_own`), else the default folder for the object's name. Raise StoreError if it cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -67,8 +67,8 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 def _is_another_files(folder: Path) -> bool:
     """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open one. If
-    ``NAME.blend`` exists, it is the owner. Else a .blend in the same place is the owner if it contains the object,
-    since it may be ``NAME.blend`` renamed.
+    ``NAME.blend`` exists beside ``sinew_cache``, it is the owner. Else the owner is any .blend there that contains the
+    object, since it may be ``NAME.blend`` renamed.
     """
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
@@ -121,9 +121,9 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` a folder of its own for its frames. Frames at a former path of the .blend are moved there; frames of
-    another object or file are copied if ``copies``, else nothing is done. Return False if ``obj`` had its own folder
-    already, else True. Raise StoreError if moving or copying fails.
+    """Give ``obj`` a frame folder of its own. Frames at a former path of the .blend are moved to it. Frames of another
+    object or file are copied to it if ``copies``, else left alone. Return False if ``obj`` had its own folder already,
+    else True. Raise StoreError if moving or copying fails.
     """
     if is_own(obj):
         return False

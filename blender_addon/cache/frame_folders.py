@@ -99,9 +99,9 @@ def compare_path(folder: Path) -> Path:
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the frame folder in the object's bake record as an absolute path. A relative folder starts at the library
-    of a linked object, else at ``home`` or, if that is empty, at the record's home. Return None without a bake, or if
-    :func:`stored_path` refuses the path.
+    """Return the frame folder in the object's bake record as an absolute path. A relative folder of a linked object
+    starts at its library; any other starts at ``home`` or, if ``home`` is "", at the ``home`` stored in the record.
+    Return None without a bake, or if :func:`stored_path` refuses the path.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")

@@ -79,8 +79,8 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
-    """Handle ``load_post``: let the bake records refer to the frames beside the file, which may have been moved.
-    Without frames there, they refer to those at its former path.
+    """Handle ``load_post``: point the bake records to the frames beside the file, even if the file was moved. If no
+    frames are there, point the records to the frames at the file's former path.
     """
 
     def note(obj: Any) -> None:
@@ -104,8 +104,8 @@ def after_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
-    """Handle ``blend_import_post``: let the bake records of appended objects refer to the frames beside their source
-    file, which may have been moved.
+    """Handle ``blend_import_post``: point the bake records of appended objects to the frames beside their source file,
+    even if that file was moved.
     """
     libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
 
@@ -122,7 +122,7 @@ def after_import(imported: Any, *_: Any) -> None:
 
 
 def register() -> None:
-    """Update the bake records of the open file when the add-on is enabled; at Blender's start no file is open yet."""
+    """Update the bake records of the open file when the add-on is enabled; do nothing if no file is open yet."""
     if hasattr(bpy.data, "objects"):  # enabled in an open file; at Blender's start, files are loaded later
         after_load()
 

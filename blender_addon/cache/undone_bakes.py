@@ -80,7 +80,7 @@ def deletable() -> list[FrameStore]:
 
 
 def delete_kept() -> None:
-    """Delete the :func:`deletable` stores."""
+    """Delete the frames of replaced bakes that are kept for an undo, except those that an object displays."""
     for store in deletable():
         _delete(store.folder)
         for others in _kept.values():
@@ -123,8 +123,8 @@ def after_undo(*_: Any) -> None:
 
 
 def restore_shown() -> None:
-    """Exchange the recorded folder of each body with a kept one, if the kept one contains the frames that the scene
-    displays.
+    """Restore the frames that the scene displays: if a body's frames are in a folder kept for an undo, exchange this
+    folder with the one in the bake record.
     """
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None

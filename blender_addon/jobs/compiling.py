@@ -29,8 +29,8 @@ _reached = 0.0
 
 
 def share(shown: State) -> float:
-    """Return the fraction of the current phase of ``shown`` that is done, 0 to 1. While kernels are compiled, it
-    includes those compiled in the background before, so that it never decreases.
+    """Return the completed fraction of the current phase of ``shown``, 0 to 1. In the phase that compiles kernels, it
+    includes kernels compiled earlier in the background, so that it never decreases.
     """
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 

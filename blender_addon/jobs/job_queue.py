@@ -88,9 +88,9 @@ def begin(*works: Task, beside: bool = False) -> None:
     """Begin tasks, which run one after the other. In background mode, where timers never run, tasks that have a
     ``here`` function are complete when this returns.
 
-    ``beside`` allows one task to run already (live mode), while the scene is read for the next. Otherwise, raise
-    SinewError if a task runs. Also raise it if a single task is refused at once; ``Task.refuse`` stores the reason for
-    the panel.
+    With ``beside``, a task may run already (live mode), and the scene is read for the new task meanwhile. Without it,
+    raise SinewError if a task runs. Also raise SinewError if a single task is refused at once; ``Task.refuse`` stores
+    the reason for the panel.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")

@@ -83,8 +83,8 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: the result of the child cannot be applied to the scene until the user does what ``words`` say; "" if it
-    can.
+    """Event: the user must do what ``words`` say before the result of the child can be applied to the scene; "" if
+    nothing has to be done.
     """
 
     words: str
@@ -105,9 +105,9 @@ class State:
     phase : last phase reported; ``phase_at`` is the time and ``phase_from`` the progress at its start
     frames_total, frames_before, frames_done : frames of the complete bake, on disk at the start, and computed since
     newest, last_step : number of the last frame done, and the report of its last time step
-    body : index of the body that is being prepared, of those baked together
+    body : index of the body that is being prepared, among the bodies baked together
     meshes : pairs of a body's index and the event with the statistics of its tetrahedra
-    warnings, move : contact warnings; body and displacement as in ``errors.OverlapError``
+    warnings, move : contact warnings; name and displacement of an overlapping body, as in ``errors.OverlapError``
     outcome : ``done``, ``stopped`` or ``error`` with a ``message`` and its ``remedy``; "" until known
     waits_for : what the user must do before the result can be applied to the scene; "" if nothing
     """

@@ -132,9 +132,9 @@ class Task:
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return two flags about changes since the last call: anything displayed has changed, the elapsed time
-        included; activity or progress have changed. 3D Views are redrawn only for the second, since frequent redraws
-        slow the child.
+        """Return two flags about changes since the last call: True if activity, progress or elapsed time have changed,
+        and True if activity or progress have changed. 3D Views are redrawn only if the second flag is True, since
+        frequent redraws slow the child.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]

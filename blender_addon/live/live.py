@@ -99,7 +99,7 @@ def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error in the live settings, so that the panel still shows it when it has left the status bar."""
+    """Store an error in the live settings, so that the panel still shows it after the status bar has cleared it."""
     obj.sinew.live.message = str(error)
 
 
@@ -151,8 +151,8 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """End the session and start another on a job read for it. A job with invalid settings leaves the session unchanged;
-    a later error, as of the store, ends it.
+    """End the session and start another one with ``job``. If the settings of the job are invalid, the running session
+    continues unchanged; a later error, such as one of the store, ends the session.
     """
     job.check()
     state = _session.state
@@ -168,18 +168,18 @@ def is_outdated(session: Session) -> bool:
 
 
 def reset() -> None:
-    """Return to the first frame, release all grabs, and simulate the scene as edited since."""
+    """Return to the first frame, release all grabs, and simulate the scene as it is now, with all edits."""
     _begin_anew(record=False)
 
 
 def record() -> None:
-    """Return to the first frame and record all frames, in the scene as edited since. Grabs are kept."""
+    """Return to the first frame and record all frames, in the scene as it is now, with all edits. Grabs are kept."""
     _begin_anew(record=True)
 
 
 def _reset_when_due(session: Session) -> None:
-    """Reset, since a setting was changed that requires it. The setting's ``update`` function does not do it itself, so
-    that the reset is not part of its undo step.
+    """Reset the simulation after a change of a setting that requires a reset. The setting's ``update`` function does
+    not do this itself, so that the reset is not part of the undo step of the change.
     """
     session.reset_is_due = False
     with suppress(SinewError):  # already stored for the panel
@@ -338,8 +338,8 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """End the session whose child process has ended, as a ``Task.take`` function. Return what has to end first before a
-    recording can be applied, or "" when done.
+    """End the session, since its child process has ended (a ``Task.take`` function). Return what has to be done before
+    a recording can be applied; "" if nothing is left to do.
     """
     if _session is None or _session.work is not work:
         return ""
@@ -350,8 +350,8 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of modifiers after the simulated one that viewports show, but live mode does not: all except a
-    Subdivision in first position.
+    """Return the names of modifiers that viewports show, but live mode does not: all after the simulated position in
+    the modifier stack, except a Subdivision directly after it.
     """
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]

@@ -35,8 +35,8 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """Handle undo, redo and load: show meshes that were hidden by live mode when the restored state was stored, and
-    delete the stand-ins (temporary display objects) in it.
+    """Handle undo, redo and load. If the restored state was stored during live mode, show the meshes that are hidden in
+    it, and delete the stand-ins (temporary display objects).
     """
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)

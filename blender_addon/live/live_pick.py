@@ -69,13 +69,13 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
     """Return a drag of a vertex at ``point`` (3,), m, that was picked at the pixel ``where`` beside it. The offset
-    between both is kept, so that the vertex does not jump to the mouse.
+    between mouse and vertex is kept, so that the vertex does not jump to the mouse.
     """
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 
 def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the pinned grab whose marker is at the pixel ``where`` of the region, or None."""
+    """Return a drag of the grabbed vertex whose target marker is at the pixel ``where`` of the region, or None."""
     scale = context.preferences.system.ui_scale
     for vertex, _held, mark in session.view.grab_marks(context.region, context.region_data):
         if np.hypot(mark[0] - where[0], mark[1] - where[1]) <= NEAR_PIN * scale:

@@ -35,7 +35,7 @@ class Take:
     folder : folder of the store with the recorded frames
     grabs : list of grabs per recorded frame (vertex, target, stiffness); those of the first frame have no effect
     stage : scene and view layer of the recording
-    edits : labels of the inputs edited since the session began, whose edits the take does not contain
+    edits : labels of the inputs edited since the session began; the recording was simulated without these edits
     """
 
     job: Job
@@ -58,8 +58,8 @@ def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply a take that ended early for a ``reason``, as a ``Task.take`` function. Return what the user must do first;
-    "" when done.
+    """Apply a take (live recording) that ended early for a ``reason``. Return, as a ``Task.take`` function, what the
+    user must do first; "" when done.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
@@ -82,7 +82,7 @@ def _out_of_sight(obj: Any, stage: Stage) -> str:
 
 
 def apply(obj: Any, take: Take) -> None:
-    """Apply a take to the scene by an operator, so that one undo reverts it."""
+    """Apply a take (live recording) to the scene by an operator, so that one undo reverts it."""
     global _waiting
     _waiting = take
     with visibility.where_it_is_shown(obj):
@@ -91,15 +91,15 @@ def apply(obj: Any, take: Take) -> None:
 
 
 def waiting() -> Take:
-    """Return the take that is being applied; raise StoreError if there is none."""
+    """Return the take (live recording) that is being applied; raise StoreError if there is none."""
     if _waiting is None:
         raise StoreError("There is no take.", "Press Record in the panel Live.")
     return _waiting
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn the grabs of a take into springs and its frames into the displayed result of the body; return the number of
-    frames. The frames are stored as a bake with these springs. The solver of live mode becomes the body's solver.
+    """Turn the grabs (mouse springs) of a take (live recording) into springs of the body, and its frames into a bake
+    with these springs, the displayed result. Return the number of frames. Live mode's solver becomes the body's solver.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()

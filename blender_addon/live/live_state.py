@@ -189,8 +189,8 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Maximum number of unanswered requests: the frames that the child can compute until the next poll. It is 1
-        while a request for anything but a frame is unanswered.
+        """Maximum number of unanswered requests: the number of frames that the child can compute until the next poll,
+        or 1 while a request that is not for a frame is unanswered.
         """
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
@@ -241,8 +241,8 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Return the state with the request ``wish`` of the user in the queue. A change of stiffness replaces one that
-    waits. A reset releases all grabs; a recording keeps them.
+    """Return the state with the request ``wish`` of the user in the queue. A change of stiffness replaces an earlier
+    one in the queue. A reset releases all grabs; a recording keeps them.
     """
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))

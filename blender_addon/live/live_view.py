@@ -44,8 +44,8 @@ class View(Layer):
 
     Attributes
     ----------
-    modes, handles : number of skinning modes, 0 without a subspace; number of handles, those of pins included
-    coarser : message if a Subdivision modifier is drawn below its level, else ""
+    modes, handles : numbers of skinning modes (0 without a subspace) and of handles (including those of pins)
+    coarser : message if a Subdivision modifier is drawn at a lower level than its setting, else ""
     refused : reason why the GPU cannot draw the body, else ""
     """
 
@@ -197,8 +197,8 @@ class View(Layer):
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop drawing with the callback ``drawing``, which failed for a ``reason``. If it draws the body, a stand-in
-        is displayed instead.
+        """Stop drawing with the callback ``drawing``, which failed for a ``reason``. If this callback draws the body, a
+        stand-in (temporary mesh object) is displayed instead.
         """
         if drawing == self.draw_over:
             super().refuse(reason, drawing)

@@ -1,5 +1,5 @@
-"""Bodies and the duplicate objects that display their bakes: the body of the active object, and which of both is
-visible.
+"""Bodies and the duplicate objects that display their bakes: find the body that belongs to an object, and show either
+the body or its duplicate in viewports.
 """
 
 from __future__ import annotations

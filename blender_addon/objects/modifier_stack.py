@@ -31,7 +31,7 @@ PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 @dataclass(frozen=True)
 class StackPosition:
-    """Simulated position in a modifier stack.
+    """Position in a modifier stack at which the shape of a body is simulated.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class StackPosition:
 
 
 def stack_position(obj: Any) -> StackPosition:
-    """Return the simulated position of ``obj``. If the modifier that the artist chose does not exist, the position is
-    before all modifiers, and the label says so.
+    """Return the position in the modifier stack of ``obj`` at which its shape is simulated. If the modifier that the
+    artist chose does not exist, the position is before all modifiers, and the label says so.
     """
     settings = obj.sinew
     below = 0
@@ -108,14 +108,14 @@ def has_own_keys(obj: Any) -> bool:
 
 
 def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any]:
-    """Return the modifiers after ``position``, by default the simulated position of ``obj``."""
+    """Return the modifiers after ``position`` in the modifier stack, by default after the simulated position."""
     return list(obj.modifiers)[(position or stack_position(obj)).below :]
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers after the simulated position of ``obj`` that viewports show, without those that play the
-    bake. If ``carrier``, the duplicate that displays the bake, is passed, return its modifiers instead. ``in_renders``
-    adds modifiers that only renders show.
+    """Return the modifiers of ``obj`` that viewports show and that are after the simulated position in the modifier
+    stack, without those that play the bake. ``carrier`` may be the duplicate that displays the bake; then return the
+    modifiers of the duplicate instead. ``in_renders`` adds modifiers that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -124,8 +124,9 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier directly after the simulated position, and its viewport level. Return None if the
-    first modifier there is another one, or if the level is 0. ``carrier`` is as in :func:`shown_after`.
+    """Return the Subdivision modifier directly after the simulated position in the modifier stack, and its viewport
+    level. Return None if another modifier or none is there, or if the level is 0. ``carrier`` is as in
+    :func:`shown_after`.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -142,8 +143,8 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers after the simulated position that change a vertex group used by the simulation,
-    since that has no effect; "" if there are none.
+    """Return a warning about modifiers that change a vertex group used by the simulation, but have no effect on it,
+    since they are after the simulated position in the modifier stack; "" if there are none.
     """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
@@ -166,8 +167,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Disable the modifiers of ``obj`` after ``position``, and those that play its bake, within the context. ``obj``
-    itself is enabled in viewports. Animation of these properties is muted.
+    """Within the context, disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that
+    play its bake. ``obj`` itself is enabled in viewports. Animation of these visibility properties is muted.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]

@@ -1,5 +1,5 @@
-"""Modifiers after the simulated position that change the shape of the body (Mirror, Solidify, Remesh ...), though the
-simulation does not know that shape.
+"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) after the simulated position in the
+modifier stack, so that the simulation ignores the change.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ KEEPING = (
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers after the simulated position that change the shape of the body in viewports or renders.
-    Return none if the artist has set Simulate to the mesh itself.
+    """Return the modifiers that change the shape of the body in viewports or renders, but are after the simulated
+    position in the modifier stack. Return an empty list if the artist has set Simulate to the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers after the simulated position that change the shape of the
-    body; "" without any.
+    """Return a warning about modifiers that change the shape of the body, but are after the simulated position in the
+    modifier stack; "" if there are none.
     """
     found = shape_left_out(obj)
     if not found:
@@ -45,8 +45,8 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set the simulated position after the last of the modifiers that change the body's shape
-    (:func:`shape_left_out`).
+    """Set the simulated position in the modifier stack to directly after the last modifier that changes the body's
+    shape (:func:`shape_left_out`).
     """
     found = shape_left_out(obj)
     if found:
@@ -60,8 +60,8 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if a node that may change the shape is connected to the geometry output of a node group. ``seen`` are
-    the groups checked already, to which the group is added.
+    """Return True if a node that may change the shape is connected to the geometry output of a node group. ``seen`` has
+    the node groups checked already; ``group`` is added to it.
     """
     if group in seen:
         return False

@@ -167,9 +167,9 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients l_k of the module's formula, (t,3), and the depths (t,) at a pixel in each of t
-    triangles; NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous; ``pixels`` (t,3) are one per
-    triangle, or (1,3) one for all.
+    """Return the coefficients l_k, (t,3), in ``p = sum_k l_k c_k`` for a pixel p and the corners c_k of each of t
+    triangles, and the depths (t,) there; NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous.
+    ``pixels`` has shape (t,3), or (1,3) for the same pixel in all triangles.
     """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
@@ -180,8 +180,8 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of the triangles that contain their pixel, in front of the viewer; ``mixture`` (t,3) are the
-    coefficients l_k of the module's formula.
+    """Return a mask (t,) of the triangles that contain a pixel p, in front of the viewer. ``mixture`` (t,3) has the
+    coefficients l_k in ``p = sum_k l_k c_k`` with the corners c_k of each triangle.
     """
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
@@ -228,8 +228,8 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each index i of ``counts`` repeated ``counts[i]`` times, and for each repetition its number, from 0 for
-    each i.
+    """Return each index i of ``counts`` repeated ``counts[i]`` times, and numbers that count the repetitions of each i
+    from 0: counts 2, 3 give the indices 0 0 1 1 1 and the numbers 0 1 0 1 2.
     """
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -21,11 +21,11 @@ ALIKE = 0.01
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Propose dynamic nodes and put them into the body's group of dynamic nodes, in place of its vertices; return the
+    """Propose dynamic nodes and fill the body's vertex group of dynamic nodes with them, after emptying it; return the
     group and the number of nodes. Raise SinewError if the mesh, its rest shape or a region cannot be used. Not callable
     in Edit Mode.
 
-    Nodes are vertices of the mesh itself, so its rest shape is used, without the modifiers that are simulated.
+    Nodes are vertices of the mesh itself, so the rest shape of the mesh is used, before any modifier.
     """
     # Imports kernels, which must not delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts

@@ -112,8 +112,8 @@ class SinewPair(bpy.types.PropertyGroup):
 
 
 class SinewCollider(bpy.types.PropertyGroup):
-    """Friction and contact distance of an object as a collider, which can replace those that the bodies set for
-    colliders.
+    """Friction and contact distance of an object as a collider. With ``use_own``, they replace the values that the
+    bodies set for all of their colliders.
     """
 
     use_own: switch("Own Surface", "Use this collider's own friction and contact distance against every body")
