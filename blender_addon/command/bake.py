@@ -104,9 +104,9 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save the .blend if anything was baked (``changed``) or, with ``--output`` and no error in ``refused``, save a
-    copy. The .blend keeps its active scene ``opened_in``; in a copy, the baked scene is active, so that a farm renders
-    it.
+    """Save the result. With ``--output``, save a copy, unless ``refused`` contains an error; the baked scene is active
+    in the copy, so that a farm renders it. Without ``--output``, save the .blend if anything was baked (``changed``);
+    its active scene is still ``opened_in``.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -186,8 +186,9 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return the fields of the body's bake record that preparing a new bake overwrites, by name. Return {} if the bake
-    is incomplete, or if its result is not as the settings ask.
+    """Return a backup of the body's bake record before a new bake is prepared: the values of the fields that the
+    preparation overwrites, by name. Return {} if the last bake is incomplete, or if its displayed result does not match
+    the frames on disk or the result settings.
     """
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
@@ -206,8 +207,8 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
 
 
 class _Progress:
-    """Reporter of the bake of one contact group on the console. ``names``: its bodies; ``before``: number of contact
-    groups that precede it; ``bodies``: number of all contact groups.
+    """Reporter of the bake of one contact group on the console. ``names``: names of the group's bodies; ``before``:
+    number of contact groups baked before this one; ``bodies``: total number of contact groups (not of bodies).
     """
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
@@ -221,7 +222,7 @@ class _Progress:
 
     def tell_of(self, group: list[Any]) -> None:
         """Report the warnings about bodies of the group that are known before the bake: materials, pins, and colliders
-        in renders.
+        that look different in renders than in viewports.
         """
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)

@@ -35,9 +35,10 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 
 @dataclass
 class Task:
-    """One .blend and the Blender process that bakes it. ``found``: found in a folder, not named itself; ``outcome``: at
-    the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of output; ``last_message``: last
-    line printed by Sinew; ``is_stopping``: asked to end early; ``seconds``: run time, once it has ended.
+    """One .blend and the Blender process that bakes it. ``found``: the search of a folder found the file, which the
+    user did not name; ``outcome``: at the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of
+    output; ``last_message``: last line printed by Sinew; ``is_stopping``: the process was asked to end early;
+    ``seconds``: run time of the process, once it has ended.
     """
 
     path: Path
@@ -255,8 +256,8 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """Ask child processes to end after their current step, with its frames kept. With ``at_once``, kill them; on
-    Windows, they are killed in both cases.
+    """Ask child processes to end after their current step; baked frames stay on disk. With ``at_once``, kill the
+    processes. On Windows, they are killed in both cases.
     """
     if running and not at_once:
         say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")

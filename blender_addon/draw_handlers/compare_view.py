@@ -29,7 +29,7 @@ SOON = 0.1
 
 
 class CompareView(Layer):
-    """Draw handler of the ghosts of comparisons, with cached GPU batches."""
+    """Draw handler of the ghosts (second bakes) of compared bodies, with cached GPU batches."""
 
     def __init__(self) -> None:
         self._painter, self._timer = Painter(), self.subdivide
@@ -50,7 +50,7 @@ class CompareView(Layer):
         self._bodies: tuple[float, list[int]] = (0.0, [])
 
     def draw_view(self, context: Any) -> None:
-        """Draw the ghosts of the bodies that are visible in this view."""
+        """Draw the ghosts (second bakes) of the compared bodies that are visible in this view."""
         space = context.space_data
         if space is None or context.region_data is None or not space.overlay.show_overlays:
             return
@@ -63,7 +63,7 @@ class CompareView(Layer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
     def draw_over(self, context: Any) -> None:
-        """Draw the labels of the ghosts, each in the colour of its ghost."""
+        """Draw the labels of the ghosts (second bakes of compared bodies), each in the colour of its ghost."""
         space = context.space_data
         if space is None or not space.overlay.show_overlays:
             return
@@ -87,7 +87,7 @@ class CompareView(Layer):
 
     @staticmethod
     def _label_colour(obj: Any) -> screen.Colour:
-        """Return the ghost's colour mixed half with white, readable over any background."""
+        """Return the label's colour: that of the ghost (second bake), mixed half with white to be readable anywhere."""
         return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
 
     def remove(self) -> None:
@@ -97,8 +97,9 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Apply to each ghost the Subdivision modifier of its body. A timer calls this, since draw callbacks must not
-        change Blender's data. Do nothing during a render, or while a body is read with its modifiers disabled.
+        """Apply to each ghost (second bake) the Subdivision modifier of its body. A timer calls this, since draw
+        callbacks must not change Blender's data. Do nothing during a render, or while a body is read from the scene,
+        which disables its modifiers.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -115,8 +116,8 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost. The cached search covers all scenes, since windows may show
-        different ones.
+        """Return the bodies of a scene that have a ghost (a second bake). The cached search covers all scenes, since
+        windows may show different scenes.
         """
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
@@ -127,7 +128,7 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """Return the ghost of a body, None if it has none; raise StoreError if its frames cannot be read."""
+        """Return a body's ghost (second bake), None without one. Raise StoreError if its frames cannot be read."""
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")
         if job_written < 0:

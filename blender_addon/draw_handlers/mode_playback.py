@@ -65,8 +65,8 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """Return the displacement at the time ``now`` (``time.monotonic``, s) of the point that moves most, as a signed
-        fraction of the body's size.
+        """Return the displacement of the vibration's antinode (the point with the largest amplitude) at the time
+        ``now`` (``time.monotonic``, s), as a signed fraction of the body's size.
         """
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
@@ -142,15 +142,15 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index, from 0, of the vibration selected in the workspace's ``settings``, limited to the vibrations in
-    the body's table.
+    """Return the index, from 0, of the vibration selected in the workspace's ``settings``. An index beyond the end of
+    the body's table of vibrations becomes that of the last row.
     """
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the frequency, Hz, at which the body simulates the vibration with index ``number``, from 0, in its table,
-    with its stiffness factor at the current frame.
+    """Return the frequency, Hz, of a body's vibration in the simulation, including the vibration's stiffness factor at
+    the current frame. ``number`` is the index of the vibration, from 0, in the body's table.
     """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 

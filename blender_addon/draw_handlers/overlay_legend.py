@@ -33,7 +33,7 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row with the label ``words`` and a mark: its colour, linear, and its shape ``form`` (see
+        """Add a row: the label ``words`` and a mark of the colour ``linear`` (linear RGB) and the shape ``form`` (see
         ``screen.mark``).
         """
         self.rows.append((as_shown(np.array(linear)), words, form))

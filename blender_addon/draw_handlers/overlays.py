@@ -97,8 +97,8 @@ class TetsOf:
 
 
 class ShownCollider(NamedTuple):
-    """GPU line batches of a collider, or None: its ``edges``, and its ``outline`` at contact distance. ``sources`` are
-    the ``session_uid`` of the objects that they were built from.
+    """GPU batches of a collider's lines: its ``edges``, and its ``outline`` at contact distance. A batch without lines
+    is None. ``sources`` are the ``session_uid`` of the objects from which the batches were built.
     """
 
     edges: Any
@@ -132,8 +132,9 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by their name in ``OWN``, None for
-        marks that it lacks. ``shown`` is the object that shows the body: itself or the duplicate with its bake.
+        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of the dictionary
+        ``OWN``; an entry is None if the body has no such marks. ``shown`` is the object that shows the body: itself or
+        the duplicate with its bake.
         """
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
@@ -155,8 +156,8 @@ class MarksOf:
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks drawn for the body: those in ``OWN`` that it has; ``colliders`` if a collider or the
-        ground is drawn; ``distance`` if an outline at contact distance is drawn.
+        """Names of the marks drawn for the body: keys of the dictionary ``OWN``, such as ``pins``; ``colliders`` if a
+        collider or the ground is drawn; ``distance`` if an outline at contact distance is drawn.
         """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}

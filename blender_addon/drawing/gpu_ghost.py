@@ -39,9 +39,10 @@ class Ghost:
         self.coarser = ""
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
-        """Draw the surface with a Subdivision modifier, from its ``settings`` and its input mesh ``cage``; without one
-        if ``settings`` is None. Return True if this is a change. ``coarser`` is set to a warning if a lower level is
-        drawn, else to "". Not callable in draw callbacks, since Blender evaluates the modifier.
+        """Subdivide the drawn surface as a Subdivision modifier with these ``settings`` would; None removes the
+        subdivision. ``cage`` is the modifier's input mesh. Return True if the arguments differ from the last call. Set
+        the attribute ``coarser`` to a warning if a lower level is drawn, else to "". Not callable in draw callbacks,
+        since Blender evaluates the modifier.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided

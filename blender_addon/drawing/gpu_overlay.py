@@ -37,8 +37,8 @@ class View:
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
         """Return the matrix from an object's coordinates to clip space, 16 floats, column-major; ``matrix`` (4,4) is
-        the object's world matrix. ``nearer`` moves points toward the viewer without a change of their pixel, by this
-        fraction of their distance or, in orthographic views, of the view's height.
+        the object's world matrix. Points move along their line of sight toward the viewer, by the fraction ``nearer``
+        of their distance or, in orthographic views, of the view's height.
         """
         lift = np.eye(4)
         if self._height:
@@ -50,7 +50,7 @@ class View:
 
 class Painter:
     """Drawer of overlays, with shaders that are compiled at first use. Methods raise PreviewError if the driver rejects
-    a shader. Their ``matrix`` (4,4) is the object's world matrix; colours are linear.
+    a shader. The methods' argument ``matrix`` (4,4) is the object's world matrix; colours are linear.
     """
 
     def __init__(self) -> None:
@@ -81,8 +81,8 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """Draw a vibration, a batch from ``swing_batch``. ``part`` is the displacement of the point that moves most, as
-        a signed fraction of the body's size.
+        """Draw a vibration, a batch from ``swing_batch``. ``part`` is the current displacement of its antinode (the
+        point with the largest amplitude), as a signed fraction of the body's size.
         """
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
@@ -97,8 +97,9 @@ class Painter:
         width: float = 1.0,
         form: str = "ROUND",
     ) -> None:
-        """Draw marks, a batch from :func:`marks_batch` of the same ``kind``; None draws nothing. POINTS have the shape
-        ``form``, one of ``FORMS``, and a ``width`` in pixels. Marks behind surfaces are dimmer, and points smaller.
+        """Draw marks of ``kind`` POINTS or LINES; ``batch`` is from :func:`marks_batch`, or None to draw nothing.
+        Points have the shape ``form``, one of ``FORMS``, and a ``width`` in pixels. Marks behind surfaces are dimmer;
+        points there are also smaller.
         """
         if batch is None:
             return

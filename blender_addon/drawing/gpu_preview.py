@@ -128,22 +128,23 @@ class Preview:
         return skinned(positions[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the vertex positions, (m,3) m in world space, of the drawn surface, the mesh or its Subdivision;
-        ``triangles`` are its triangles. ``shape`` is one in the format of :attr:`shape`, by default the displayed one.
+        """Return the vertex positions, (m,3) m in world space, of the drawn surface (the mesh or its Subdivision). The
+        attribute ``triangles`` has the surface's triangles. ``shape`` has the format of :attr:`shape`; the default is
+        the displayed shape.
         """
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return a position on the drawn surface, (k,3) m, for each of k mesh vertices: its own or, with a Subdivision,
-        that of the subdivided vertex in which it has its largest weight.
+        """Return a position on the drawn surface, (k,3) m, for each of k mesh vertices. With a Subdivision, it is the
+        position of the subdivided vertex that depends most on the mesh vertex; else that of the mesh vertex itself.
         """
         if self._fine is None:
             return self.positions(vertices=vertices)
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex with the largest weight in ``vertex``, a vertex of the drawn surface."""
+        """Return the index of the mesh vertex on which ``vertex``, a vertex of the drawn surface, depends most."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:

@@ -46,9 +46,9 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Return the lines of a body's collider: its edges, and an outline at ``distance``, for open meshes at least
-    ``least``, in Blender units. A collider that is flattened by its scale has no lines. Objects that Blender has not
-    evaluated are drawn without their modifiers.
+    """Return the lines of a body's collider: its edges, and an outline at the contact ``distance``, Blender units. Open
+    meshes have an outline at the distance ``least`` if this is larger. A collider that is flattened by its scale has no
+    lines. Objects that Blender has not evaluated are drawn without their modifiers.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
@@ -77,8 +77,9 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each mesh object of a collider, itself and its instances, with its world matrix. Blender lists no instances
-    of hidden objects; for a hidden collider, the objects of the instanced collection are yielded instead.
+    """Yield pairs of a mesh object and its world matrix: the collider object itself, if it has a mesh, and all objects
+    that it instances. Blender lists no instances of hidden objects; for a hidden collider, the objects of the instanced
+    collection are yielded instead.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)

@@ -35,9 +35,10 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the points of each mark, or the ends of its lines, (k,3) in world space, by the name of the mark.
+    """Return the points of a body's marks (pins, dynamic nodes) and the ends of the lines (springs, ground), (k,3) each
+    in world space, by the name of the mark. ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
     ``weights`` (n,2+springs) are the vertex weights in the groups of :func:`groups_of`, ``positions`` (n,3) the vertex
-    positions. The entry ``balls`` (k,4) has centres and radii, ``goal`` (k,4) has points and weights.
+    positions.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
@@ -56,8 +57,8 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices with indices ``nodes`` (k,). The
-    radii, distances to the nearest other node within bounds, are those at rest. Return an empty array if there are more
+    """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices with indices ``nodes`` (k,). A
+    radius is the rest distance to the nearest other node, clipped to bounds. Return an empty array if there are more
     nodes than a bake accepts.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
@@ -70,8 +71,8 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return the l lines of circles that outline ``balls`` (k,4: centre, radius) for the viewer, as ends (2l,3).
-    ``to_view`` (4,4) is the view matrix.
+    """Return circles that outline ``balls`` (k,4: centre, radius) for the viewer, as l line segments with the ends
+    (2l,3). ``to_view`` (4,4) is the view matrix.
     """
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
@@ -105,8 +106,8 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
 
 
 def colliders_of(obj: Any, context: Any) -> list[Any]:
-    """Return the collider objects of a body. Return an empty list if its collection contains none, an error that only
-    the bake reports.
+    """Return the collider objects of a body. Return an empty list if the body's collider collection contains no usable
+    object; the overlay ignores this error, and the bake reports it.
     """
     try:
         return collider_objects(obj, context)

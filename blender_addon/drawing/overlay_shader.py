@@ -114,8 +114,8 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 def dots_shader() -> Any:
     """Return the shader of point marks; raise PreviewError if the driver rejects it. The fourth component of the
-    attribute ``position``, 0 to 1, blends from white to the colour ``tint``; that of the push constant ``tint`` is the
-    width in pixels. The first component of ``form`` is the index of the shape in ``FORMS``.
+    attribute ``position``, 0 to 1, blends from white to the mark's colour. The push constant ``tint`` has this colour
+    and, as fourth component, the width in pixels; the first component of ``form`` is the shape's index in ``FORMS``.
     """
     return shader_of(shader_info("position"), ("tint", "form"), _PLACED + _DOT, _MARK_COLOUR, ("inner",))
 

@@ -64,7 +64,7 @@ class SkinnedBatch(NamedTuple):
 
 
 def most_in_a_row(count: int, each: int = 1) -> int:
-    """Return how many of ``count`` items fit into a row of a texture, if each item has ``each`` texels."""
+    """Return how many items fit into a row of a texture, at most ``count``; ``each`` is the texels per item."""
     return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
 
 

@@ -14,7 +14,7 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 class FineCard:
     """Subdivision of a mesh from n to m vertices, as GPU vertices in 32 bits, with Blender's smooth and flat shading.
 
-    ``mirrored``: the coordinates used are a reflection of the mesh, so its faces are flipped to point outwards.
+    With ``mirrored``, positions are given in mirrored coordinates, so the faces are flipped to point outwards.
     ``triangles`` (t,3) are indices of subdivided vertices.
     """
 
@@ -35,13 +35,13 @@ class FineCard:
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex that has the largest weight in the subdivided vertex ``vertex``."""
+        """Return the index of the mesh vertex on which the subdivided vertex ``vertex`` depends most."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Index, per mesh vertex (n,), of the subdivided vertex in which it has its largest weight."""
+        """Index (n,), per mesh vertex, of the subdivided vertex that depends most on the mesh vertex."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)

@@ -20,7 +20,7 @@ _FACING = 0.05
 
 class Light(NamedTuple):
     """Light: ``direction``, the unit vector towards it in view space; linear colours of its ``diffuse`` and
-    ``specular`` light; ``wrap`` w from 0 to 1 of the module's formula.
+    ``specular`` light; ``wrap``, 0 (Lambert) to 1, by which the diffuse light wraps around beyond the hemisphere.
     """
 
     direction: Colour

@@ -63,8 +63,8 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """GPU vertices of a mesh whose positions are set directly, without handles; ``card`` and ``skin`` are those at
-    rest.
+    """GPU vertices of a mesh whose positions are set directly, without handles. ``card``: GPU vertices of the mesh at
+    rest; ``skin``: rest positions, with the body's centre and size.
     """
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
@@ -81,8 +81,8 @@ class BentCard:
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """Return the rest shape of a simulated object's mesh, after the modifiers that are simulated, in world space by the
-    object's transform at ``frame``. The scene is restored.
+    """Return the rest shape of a simulated object's mesh, after the modifiers that precede the simulation in the
+    modifier stack. The object's transform at ``frame`` maps it to world space. The scene is restored.
     """
     position = stack_position(obj)
     with cut_after(obj, position), at_frame(context.scene, frame):
@@ -131,8 +131,8 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Merge face corners that have the same vertex and equal normals into one GPU vertex. ``corners`` (f,k) and
-    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return the index (g,) of the first corner of
-    each GPU vertex, counted over all faces, and the GPU vertex of each corner, (f,k).
+    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return, per GPU
+    vertex, the index (g,) of its first corner in the flattened ``corners``, and the GPU vertex of each corner, (f,k).
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)

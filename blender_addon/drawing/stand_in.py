@@ -1,4 +1,4 @@
-"""Stand-in: a temporary mesh object that live mode moves instead of the body if it is not drawn on the GPU."""
+"""Stand-in: a temporary mesh object that live mode moves instead of the body if the GPU preview is not used."""
 
 from __future__ import annotations
 

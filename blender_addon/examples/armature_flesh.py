@@ -1,4 +1,4 @@
-"""Chubby figure that jumps: flesh near the bones follows the armature, belly and behind swing."""
+"""Chubby figure that jumps: flesh near the bones follows the armature, while belly and buttocks swing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _held(points: np.ndarray) -> np.ndarray:
 
 
 def _soft(points: np.ndarray) -> np.ndarray:
-    """Return the fraction of fat at each vertex, (n,), 0 to 1: high at belly and behind, with a soft edge."""
+    """Return the fraction of fat at each vertex, (n,), 0 to 1: high at belly and buttocks, with a soft edge."""
     x, y, z = points.T
     belly = np.linalg.norm((points - (0.0, -0.1, 0.43)) / (0.18, 0.16, 0.18), axis=1)
     behind = np.linalg.norm((np.column_stack([np.abs(x), y, z]) - (0.085, 0.12, 0.36)) / 0.11, axis=1)

@@ -1,5 +1,5 @@
-"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. They weaken force fields with the
-setting Absorption for points behind them.
+"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. If a force field has Absorption
+switched on, these objects weaken it at points behind them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _collision(obj: Any) -> Any:
 
 class AbsorberSampler:
     """Sampler of the evaluated mesh and the absorption of an object, or of its instances by the object ``instancer``.
-    An instance absorbs at its own position; for Blender's particles, it would absorb at that of the original object.
+    Here an instance absorbs at the instance's position; in Blender's particle systems, at that of the original object.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:

@@ -27,9 +27,9 @@ Each = TypeVar("Each")
 
 @dataclass(frozen=True)
 class EvaluatedFrame:
-    """Simulated object at a frame or subframe: ``frame``, its number; ``mesh``, the object's mesh after the simulated
-    modifiers; ``matrix`` (4,4), from object coordinates to world space in metres. Animated properties are read from
-    ``obj``.
+    """Simulated object at a frame or subframe. ``frame``: its number; ``mesh``: the object's mesh after the modifiers
+    that precede the simulation in the modifier stack; ``matrix`` (4,4): from object coordinates to world space in
+    metres. Animated properties are read from ``obj``.
     """
 
     obj: Any
@@ -76,8 +76,8 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, position: StackPosition) -> bool:
-        """Return True if the simulated vertices of ``obj`` move in the world. If the object carries its own bake, only
-        its transform counts: changes of its shape are the result of the bake.
+        """Return True if the animation of ``obj`` moves its vertices in world space. If the object itself displays its
+        bake, only its transform counts, since changes of its shape are the result of the bake.
         """
         return obj.session_uid in self.transforms or (not position.on_itself and obj.session_uid in self.shapes)
 
@@ -167,8 +167,8 @@ def noted() -> Iterator[MovedObjects]:
 
 
 class FrameSampler:
-    """Sampler of an object's ``tracks`` over a range of frames. Its modifier stack must already be cut at ``position``,
-    after which the mesh has ``vertex_count`` vertices.
+    """Sampler of an object's ``tracks`` over a range of frames. The modifiers after ``position`` in the object's stack
+    must already be disabled; ``vertex_count`` is the number of mesh vertices at this position of the stack.
     """
 
     position: StackPosition
@@ -179,9 +179,9 @@ class FrameSampler:
         self.obj, self.context = obj, context
 
     def stop(self, frame: float, first: int, taken: list[Track]) -> None:
-        """Sample the object's tracks at the current frame or subframe ``frame``. Tracks in ``taken`` were sampled for
-        another object and are skipped; sampled ones are added. Raise MeshError if the number of vertices differs from
-        that at the ``first`` frame.
+        """Sample the object's tracks at the current frame or subframe ``frame``. Skip the tracks in ``taken``,
+        which were already sampled for another object; add the newly sampled tracks to this list. Raise MeshError if the
+        number of vertices differs from that at the ``first`` frame.
         """
         if not self.tracks:
             return
@@ -200,9 +200,9 @@ class FrameSampler:
 
 
 def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
-    """Sample the objects ``passengers`` over a range of frames, both ends included. All frames come first, then the
-    subframes, ``steps`` intervals per frame, of the tracks that move. Only errors of the first object are raised; other
-    objects with an error are removed (:func:`for_each`).
+    """Sample the tracks of all ``passengers`` (one sampler per object) in one pass over a range of frames, both ends
+    included. Then sample moving tracks at subframes, which divide each frame into ``steps`` intervals. An error of the
+    first object is raised; any other object with an error is removed from the list (:func:`for_each`).
     """
     first, last = frames
     total = (last - first) * steps + 1
@@ -228,8 +228,8 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each of ``passengers``. Raise an error of the first one; remove any other one with an error from
-    the list.
+    """Call ``do`` with each item of ``passengers``. If the call fails for the first item, raise the error; if it fails
+    for another item, remove that item from the list.
     """
     for passenger in list(passengers):
         try:

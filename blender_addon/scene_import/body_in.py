@@ -20,10 +20,10 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, and stiffness of materials
-    and vibrations. For pins: positions (p,3) of the vertices pinned at the first frame, and flags (p,), True while they
-    are pinned. For the goal, which pulls vertices softly to their animated positions: targets and strength. Vertices
-    with a full weight in the node group are dynamic nodes.
+    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, stiffness of materials and
+    vibrations, pins and goal. Pins are sampled as positions (p,3) of the vertices pinned at the first frame, and flags
+    (p,), True while a vertex is pinned; the goal, which pulls vertices softly to their animated positions, as targets
+    and strength. The sampler also reads the dynamic nodes, the vertices with a full weight in the node group.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -77,8 +77,8 @@ class BodySampler:
             raise PinError("The vertices of all faces are pinned, so nothing can move.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """Return the samples as fields of the job's ``Body``, by name. Young's moduli are None if they are constant,
-        stiffness factors of vibrations if these are not controlled.
+        """Return the samples as fields of the job's ``Body``, by name. Young's moduli are None if they are constant.
+        The stiffness factors of vibrations are None if the body does not control vibrations.
         """
         moduli = self._moduli.samples()
         return {
@@ -95,8 +95,8 @@ class BodySampler:
 
     def _all_accelerations(self) -> np.ndarray | None:
         """Return the accelerations, (frames, n or 1, 3) m/s²: the acceleration attribute, plus the change of gravity
-        since the first frame. Gravity at the first frame itself is a setting of the solver. Return None without
-        attribute and change.
+        since the first frame. Gravity at the first frame itself is a setting of the solver. Return None if no
+        attribute is chosen and gravity is constant.
         """
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
@@ -104,8 +104,9 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal as a spring on the weighted vertices, except those that stay pinned while it acts; None if
-        none remain. Its strength is 0 at frames at which an animated threshold has released all pins.
+        """Return the goal as a spring on the weighted vertices, except vertices that are pinned at all frames at which
+        the goal acts. Return None if no vertices remain. The strength is 0 at frames at which an animated threshold has
+        released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()

@@ -1,7 +1,7 @@
 """Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
 
-An object makes one collider from its own mesh. Each object that it instances (Geometry Nodes, collection instances,
-instancing on faces, particles) makes one more, which merges all its instances.
+An object's own mesh becomes one collider. If it instances other objects (Geometry Nodes, collection instances,
+instancing on faces, particles), each of these becomes a further collider, which merges all its instances.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
     """Yield one sampler per collider of the body ``obj``; hidden colliders are enabled within the context. ``seen``
-    holds the samplers of other bodies by their key, which are used again. With ``alone``, contact partners are
-    colliders too.
+    is a cache of samplers, which bodies with the same colliders share. With ``alone``, contact partners are colliders
+    too.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -69,8 +69,8 @@ def has_own_mesh(collider: Any) -> bool:
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield each instance that a visible collider makes, except those of the objects ``left_out``: the evaluated
-    object, valid until the next one is yielded, and its matrix (4,4) to world space.
+    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. Each is a pair:
+    the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
     """
     if not _may_instance(collider):
         return

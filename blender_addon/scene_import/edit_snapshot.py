@@ -26,8 +26,9 @@ TRANSFORM = ("location", "rotation_", "scale", "delta_")
 
 
 def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
-    """Return the inputs of a body that are cheap to read, by the labels that messages about edits use. If nothing was
-    edited, a snapshot in another Blender session is equal. ``solver`` replaces the body's solver.
+    """Return the inputs of a body that are cheap to read, by labels such as "materials", which messages about edits
+    quote. Snapshots are equal if nothing was edited, even in another Blender session. ``solver`` replaces the body's
+    solver.
     """
     settings, animated = obj.sinew, animated_paths(obj)
     materials = []

@@ -74,9 +74,9 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, for
-    fields without a formula, which are sampled from it; ``vertices`` (k,3) m and their ``normals`` (k,3), for shapes
-    with a mesh.
+    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, from
+    which a field without a formula is sampled on a grid, else None; ``vertices`` (k,3) m and their ``normals`` (k,3)
+    if the field's shape uses its mesh, else None.
     """
 
     numbers: FieldNumbers

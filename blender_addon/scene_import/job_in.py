@@ -63,7 +63,7 @@ def job_steps(
 ) -> Steps[Job]:
     """Return the job of the body ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or
     subframe. Between steps, the scene is at that frame, and hidden inputs are enabled. At the end the scene is
-    restored, except that lost picks are repaired (``picks.mend``).
+    restored, except that vertex groups which lost picked vertices by an edit are repaired (``picks.mend``).
 
     ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings. Springs named in
     ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside`` are sampled

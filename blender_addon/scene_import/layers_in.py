@@ -1,4 +1,6 @@
-"""Material layers, which cover painted materials within region meshes, depths and maps; and stiffness maps."""
+"""Readers of stiffness maps and of material layers. A layer replaces the painted materials where its region meshes, its
+depth and its map allow.
+"""
 
 from __future__ import annotations
 

@@ -77,11 +77,11 @@ def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
 
 @contextmanager
 def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield an object's mesh at a position of its modifier stack, and the evaluated object, at the current frame.
-    ``cut_after`` must have cut the stack at ``position``.
+    """Yield an object's mesh after the modifiers before ``position`` in its stack, and the evaluated object, at the
+    current frame. ``cut_after`` must have disabled the modifiers after ``position``.
 
-    If the object can carry its own bake, its original mesh is yielded, without shape keys: its vertices keep the rest
-    shape.
+    If the object itself can display its bake, the mesh data are yielded without modifiers and shape keys, since a bake
+    does not change the vertices there.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)

@@ -1,4 +1,4 @@
-"""Settings of a body for contact with single other bodies or colliders -> :class:`PairSettings`."""
+"""Contact settings of a body for single partners (one other body or collider each) -> :class:`PairSettings`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
     """Return the contact settings of a body for pairs with ``colliders`` and, unless it is simulated ``alone``, with
-    other bodies. A deleted partner is kept by its name, so that the bake warns about it.
+    other bodies. A deleted partner counts as another body, so that the bake warns about its name.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -30,8 +30,8 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names that the partner of a pair has in a job: that of its object, of its bake's result, or of its
-    instances.
+    """Return the names of a pair's partner in a job: colliders that come from the partner's object, its bake's result
+    or their instances. Without such colliders, return the object's name or, if ``alone``, an empty list.
     """
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]

@@ -62,8 +62,8 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. Picks that
-    an edit of the mesh has lost are repaired first, which ``pick_warning`` reports. Not callable in Edit Mode.
+    """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. First,
+    replace picked vertices that an edit of the mesh has lost; ``pick_warning`` reports this. Not callable in Edit Mode.
     """
     words = mend(obj)
     if add:
@@ -82,7 +82,7 @@ def refill(obj: Any, group: Any, vertices: list[int]) -> None:
 
 
 def note(obj: Any, name: str) -> None:
-    """Record the rest positions of the vertices in the group ``name``, unless it has partial weights, as if painted."""
+    """Record the rest positions of the vertices in the group ``name``, unless it has partial weights (was painted)."""
     weights = group_weights(obj, obj.data, [name])[:, 0]
     picks = obj.sinew.picks
     index = next((k for k, found in enumerate(picks) if found.group == name), -1)

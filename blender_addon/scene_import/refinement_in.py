@@ -32,8 +32,8 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 
 def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights. Only the weights at
-    the corners of their triangles are read. Return None if these are all 0, or there is no vertex group.
+    """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights. Weights are read
+    only at vertices of triangles that contain a sample point. Return None if they are all 0, or without a vertex group.
     """
     from ...core.geometry.tetrahedra.refinement_count import sample_points
 

@@ -27,8 +27,8 @@ def spring_targets(obj: Any) -> list[Any]:
 def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """Return a sampler for each spring of the body ``obj`` that is not named in ``without``; ``mesh`` is its mesh after
-    the simulated modifiers. Raise SpringError for a spring without target or vertices.
+    """Return a sampler for each spring of the body ``obj`` that is not named in ``without``; ``mesh`` is the body's
+    mesh after the modifiers that precede the simulation. Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -134,8 +134,8 @@ def _time(moment: EvaluatedFrame) -> float:
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
     """Return the springs with the given ``names``, made by a take (a recorded live session), over a range of frames,
-    both ends included. Their samples are those in the object's job; targets move linearly between frames. Raise
-    SpringError if a spring is incomplete.
+    both ends included. The samples equal those in a job of the object, but without subframes: targets move linearly
+    between frames. Raise SpringError if a spring is incomplete.
     """
     (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

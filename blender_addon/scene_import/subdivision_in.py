@@ -59,9 +59,9 @@ class SubdivisionMatrix(NamedTuple):
     """Subdivision of a cage from n to m vertices: positions (m,3) are ``matrix`` (m,n) float32 times the cage's
     positions.
 
-    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of their corners at random positions
-    of the cage; corners of a smooth vertex have equal normals. ``edges`` (e,2) are the subdivided edges that come from
-    the cage's edges. ``level`` may be lower than requested.
+    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of their corners, computed with
+    random cage positions: only their equality matters, since the corners of a smooth vertex have equal normals.
+    ``edges`` (e,2) are the subdivided edges that come from the cage's edges. ``level`` may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -90,8 +90,9 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the subdivision of a cage by a modifier with these ``settings``, at a lower level if it would be too large
-    to draw. Return None if even level 1 would be, or the cage has no faces. The user's Blender data remain unchanged.
+    """Return the subdivision of a cage by a modifier with these ``settings``, at a lower level if the full one would be
+    too large to draw. Return None if even level 1 is too large, or the cage has no faces. Blender data of the user
+    remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -129,8 +130,8 @@ def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """Return the highest level, at most ``level``, that is small enough to draw and to compute a matrix for; 0 if none
-    is. ``together`` is the largest number of vertices of a face and the faces around it.
+    """Return the highest subdivision level, at most ``level``, whose mesh can be drawn and whose matrix can be stored;
+    0 if even level 1 is too large. ``together`` is the largest number of vertices of a face and the faces around it.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
