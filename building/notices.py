@@ -46,8 +46,8 @@ def _fenced(text: str) -> str:
 
 
 def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Return from a wheel: its title (name and version), lines with licence, home page and carried libraries, and its
-    licence texts, keyed by file name.
+    """Return three items of a wheel: its title (name and version); lines with its licence, home page and bundled
+    libraries; and its licence texts, keyed by file name.
     """
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]

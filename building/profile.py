@@ -31,8 +31,8 @@ def package_name() -> str:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """Return the environment variables for a Blender with the profile in ``folder``. They are those of this process
-    without Python, Blender and Sinew variables, and name a separate kernel cache.
+    """Return the environment variables for a Blender with the profile in ``folder``. They are copied from this process,
+    except the variables of Python, Blender and Sinew; the profile gets its own kernel cache.
     """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_", "SINEW_"))}
     return {**kept, "BLENDER_USER_RESOURCES": str(folder), "SINEW_KERNEL_CACHE": str(folder / "kernels")}

@@ -98,8 +98,8 @@ def environment_names() -> list[str]:
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """Return the plan of the environment with this name. For ``main``, the wheels of ``wheels.lock``, which are
-    installed in addition, are not among its requirements.
+    """Return the plan of the environment with this name. The requirements of ``main`` do not include the wheels of
+    ``wheels.lock``, although these are installed, too.
     """
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]

@@ -147,8 +147,8 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
 def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
     """Return the pytest arguments for a part whose tests are ``own``.
 
-    If ``arguments`` name tests (files, folders, ``FILE::TEST``), only those that belong to the part are run; return
-    None if none does.
+    If ``arguments`` name tests (files, folders, ``FILE::TEST``), only the named tests that belong to the part are
+    passed on; return None if no named test belongs to it.
     """
     before = [None, *arguments]
     named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
@@ -175,8 +175,8 @@ def _test_path(argument: str) -> Path | None:
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run the part ``main`` and return its outcome. With pytest arguments, or as the only part, it has all tests that
-    need no window, otherwise its own.
+    """Run the part ``main`` and return its outcome. With pytest arguments, or if no other part is run, it has all tests
+    that need no window; otherwise it has the tests listed for it in ``pyproject.toml``.
     """
     return _pytest(
         "main",
@@ -230,9 +230,11 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
 def _pytest(
     part: str, own: list[str], arguments: list[str], variables: dict[str, str], log_name: str = "", live: bool = False
 ) -> Outcome:
-    """Run the tests ``own`` of a part, narrowed by the pytest ``arguments``, in the part's environment with the given
-    environment ``variables``. Print the output at once if ``live``, otherwise at the end, from the log ``log_name`` (by
-    default the part's name).
+    """Run those tests of a part, from its list ``own``, that the pytest ``arguments`` select. They run in the part's
+    Python environment with these environment ``variables``.
+
+    If ``live``, print the output at once; otherwise write it to the log ``log_name`` (by default the part's name), and
+    print the log at the end.
     """
     chosen = narrowed(own, arguments)
     if chosen is None:

@@ -90,8 +90,9 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """Return the faults of file ``names`` that Windows or the case-insensitive file systems of macOS do not allow;
-    ``owner``, such as the wheel, begins the text of each.
+    """Describe the file ``names`` that Windows or the case-insensitive file systems of macOS do not allow.
+
+    Each description begins with ``owner``, such as the name of the wheel.
     """
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):

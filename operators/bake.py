@@ -170,7 +170,7 @@ def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
 @operator("Stop", _can_stop, **{**BY_ESC, "invoke": _stop_by_esc})
 def stop_bake(self: Any, context: Any, obj: Any) -> None:
     """Stop the bake after the current step, and cancel waiting bakes; finished frames are kept, and Resume continues.
-    Esc does the same while the pointer is over this panel; elsewhere it asks first, and only after 30 s of a bake.
+    Esc does the same if the pointer is over Sinew's panels; elsewhere, once a bake has run for 30 s, Esc asks first.
     """
     job_queue.stop()
 
@@ -198,7 +198,7 @@ def _can_move_out(context: Any) -> None:
 
 @operator("Separate Overlaps", _can_move_out, EDITS)
 def move_out(self: Any, context: Any, obj: Any) -> None:
-    """Move one of the overlapping objects by the shortest displacement that separates them. Then bake again."""
+    """Move one of the overlapping objects by the shortest displacement that separates them. Press Bake afterwards."""
     record = obj.sinew.bake
     moved = record.separation_object
     matrix = moved.matrix_world.copy()
@@ -220,8 +220,8 @@ def _can_untangle(context: Any) -> None:
 
 @operator("Grow Apart", _can_untangle, EDITS)
 def untangle(self: Any, context: Any, obj: Any) -> None:
-    """Let overlapping bodies start shrunk, and grow to their size without overlap during the Pre-Roll, which is set to
-    10 frames if it is 0. Then bake again.
+    """Let overlapping bodies start shrunk in the next bake, and grow to their size without overlap during the Pre-Roll.
+    A Pre-Roll of 0 is set to 10 frames. Press Bake afterwards.
     """
     for each in contact_groups.group_of(obj, context):
         each.sinew.collisions.grow_apart = True

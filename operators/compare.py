@@ -10,8 +10,8 @@ from .operator_class import operator
 
 @operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
 def compare(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body a second time in the background, with the settings of this panel in place of its own, and show
-    the result as a ghost over the bake, with the distance between both. Missing frames of the bake are baked first.
+    """Simulate the body a second time in the background, with the settings of this panel. Show this second bake as a
+    ghost over the first, and the distance between the two. Missing frames of the first bake are baked beforehand.
     """
     comparison.begin(obj, context)
     obj.sinew.compare.show = True

@@ -58,8 +58,8 @@ def _chosen_path(self: Any) -> str:
     ),
 )
 def export_bake(self: Any, context: Any, obj: Any) -> None:
-    """Export all baked frames of the selected bodies to one file for other programs. Modifiers after the bake are
-    applied as in a render.
+    """Export all baked frames of the selected bodies to one file for other programs. Modifiers after
+    the bake in the modifier stack are applied as in a render.
     """
     bodies = _baked(context)
     if not self.properties.is_property_set("file_format"):

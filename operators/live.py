@@ -52,8 +52,8 @@ def live_play(self: Any, context: Any, obj: Any) -> None:
 @operator("Record", polls.can_record)
 def live_record(self: Any, context: Any, obj: Any) -> None:
     """Restart at the first frame and record up to the last frame, or until you press Record again. Then mouse grabs
-    become springs of the object, and the recorded frames its bake. Springs of an earlier recording are replaced, unless
-    you have renamed them.
+    become springs of the object, and the recorded frames become its bake. Springs of an earlier recording are replaced,
+    unless you have renamed them.
     """
     session = live.current()
     if session.state.recording:

@@ -148,11 +148,11 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """Return two operators for the list ``noun`` + "s" of a body: one removes the active item with its animation, one
-    moves it.
+    """Return two operators for the list ``noun`` + "s" of a body: the first removes the active item with its animation,
+    the second moves the active item up or down.
 
-    ``label`` is the list item's name in the interface, ``ask`` the condition as for :func:`operator`. ``order`` ends
-    the tooltip of the move operator, ``stays`` that of the remove operator.
+    ``label`` is the name of an item in the interface; ``ask`` raises :class:`polls.PollFailure` if the operators are
+    disabled. The tooltip of the move operator ends with ``order``, that of the remove operator with ``stays``.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:

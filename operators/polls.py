@@ -147,7 +147,7 @@ def body_with_pair(context: Any) -> Any:
 
 
 def selected_vertices(obj: Any) -> list[int]:
-    """Return the indices of the vertices selected in Edit Mode; none in other modes."""
+    """Return the indices of the vertices selected in Edit Mode; an empty list in other modes."""
     if obj.mode != "EDIT":
         return []
     obj.update_from_editmode()
@@ -183,8 +183,8 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body; raise PollFailure if it cannot be simulated now. A text ``kept`` requires a saved .blend,
-    and gives the reason, such as :data:`KEPT`.
+    """Return the active body; raise PollFailure if it cannot be simulated now. If the text ``kept`` is not empty, also
+    raise PollFailure if the .blend was never saved; ``kept`` is the reason shown, such as :data:`KEPT`.
     """
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")

@@ -32,8 +32,8 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Set the recommended value, which suits the last tetrahedra of the body. If the recommended solver needs dynamic
-    nodes and the body has none, nodes are proposed, too.
+    """Change this setting to the value recommended for the body's last tetrahedra. If the recommended solver needs
+    dynamic nodes and the body has none, nodes are proposed, too.
     """
     for each in recommendations.advice_of(obj, context.scene):
         if each.setting == self.setting:

@@ -111,7 +111,7 @@ def _draw_buttons(layout, obj, context):
 
 
 def _draw_play(row, context, record, is_wide=False):
-    """Draw Blender's own playback button if there are frames."""
+    """Draw Blender's own playback button if the body has a bake; with a text if ``is_wide``, else as an icon."""
     if record.status != "NONE":
         words, icon = ("Pause", "PAUSE") if context.screen.is_animation_playing else ("Play", "PLAY")
         row.operator("screen.animation_play", text=words if is_wide else "", icon=icon)

@@ -145,7 +145,7 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int 
     """Draw the UI list of the collection ``noun`` + "s" of a body's settings, with buttons that add, remove and move
     items.
 
-    The add button opens the ``menu`` of this name, if one is named. Items can be removed if there are more than
+    If ``menu`` is the name of a menu, the add button opens this menu. Items can be removed if there are more than
     ``least``, and moved if there are several.
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1

@@ -55,7 +55,7 @@ def _draw_what_is_wrong(layout, obj, context):
 
 @panel("Simulated Shape", under="resolution", is_often=True, bl_options=CLOSED)
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the settings of the simulated position in the modifier stack and of the rest shape, with warnings."""
+    """Draw the settings of the rest shape and of the modifiers that the simulated shape includes, with warnings."""
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.simulated_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.stack_warning, context, "ERROR")

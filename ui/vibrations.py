@@ -1,4 +1,4 @@
-"""Vibrations panel, under Solver: frequencies with and without the match, and playback."""
+"""Vibrations panel, under Solver: frequencies before and after the match to the full or a finer mesh, and playback."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Conversion of results to Blender data: frames of bakes, springs of live takes, and files."""
+"""Conversion of results to Blender data: frames of bakes, springs from recorded live sessions, and files."""

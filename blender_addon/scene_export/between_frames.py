@@ -1,9 +1,9 @@
-"""Correction for rotating bodies, which linear interpolation between two frames makes too small.
+"""Correction of the shrinkage that linear interpolation between two frames causes in rotating bodies.
 
-The *bulge* is the displacement to add to the interpolated positions. Halfway between the frames, it is the difference
-between the best-fit rigid motion of the body in the world and the mean of both frames, in the object's coordinates.
-With t from 0 to 1 between the frames, it is added with the weight 4 t (1 - t). The result is exact halfway; elsewhere
-the error is at most 0.2 % of the size for a rotation of 60 degrees per frame.
+The *bulge* is the displacement that corrects the interpolated positions halfway between two frames. It is the body's
+position halfway along its best-fit rigid motion in the world, less the mean of both frames, in object coordinates.
+At the time t between the frames, from 0 to 1, the bulge times 4 t (1 - t) is added. The result is exact halfway;
+elsewhere the error is at most 0.2 % of the size for a rotation of 60 degrees per frame.
 """
 
 from __future__ import annotations
@@ -81,8 +81,10 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulge per frame interval as handle matrices (1+h,4,3) to be added, keyed by the index in
-    ``handles.frames`` of the interval's first frame. ``rest`` (n,3) are the positions that the handles displace.
+    """Return the bulge of each frame interval as matrices (1+h,4,3) to add to the matrices of the skinning handles.
+
+    The keys are the indices in ``handles.frames`` of the first frame of each interval. ``rest`` (n,3) are the vertices
+    before the handles displace them.
     """
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation

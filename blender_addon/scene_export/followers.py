@@ -1,4 +1,4 @@
-"""Objects that depend on an object's shape, and so do not follow its bake if a duplicate of the object carries it.
+"""Search for objects that depend on the shape of a baked object, and so do not follow a bake shown by a duplicate.
 
 Blender's dependency graph contains every such relation: modifiers, nested node inputs, hair on a surface, vertex
 parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
@@ -16,10 +16,10 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of the objects that depend on the shape of ``obj`` and so do not follow the ``carrier`` of its
-    bake.
+    """Return the names of the objects that depend on the shape of ``obj`` and so do not follow its bake, which the
+    duplicate ``carrier`` shows.
 
-    If ``obj`` is a collision object, so is the carrier, and objects that depend on the shapes of both are omitted.
+    If ``obj`` is a collision object, so is the carrier; then objects that depend on both shapes are omitted.
     Dependence on the transform alone is harmless, since the carrier has the same transform.
     """
     layer = context.view_layer
@@ -69,9 +69,10 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning about objects that follow ``obj`` instead of the ``carrier`` of its bake, and about a keyed
-    visibility of ``obj``; "" without such objects and keys, or if ``obj`` is the carrier. ``kind`` is the type of the
-    result, a key of :data:`frames_out.KINDS`.
+    """Return a warning if objects follow ``obj`` instead of the ``carrier``, the object that shows its bake, or if the
+    visibility of ``obj`` is keyed; otherwise "". The text is also "" if ``obj`` itself is the carrier.
+
+    ``kind`` is the type of the result, a key of :data:`frames_out.KINDS`.
     """
     if carrier == obj:
         return ""

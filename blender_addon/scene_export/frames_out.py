@@ -59,7 +59,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     """Write baked frames as skinning handles, in object coordinates, to ``obj`` or a full duplicate, replacing an
-    earlier result; return the carrier. Raise MeshError as :func:`apply_frames`.
+    earlier result; return this object, the carrier. Raise MeshError as :func:`apply_frames`.
     """
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
     if job.body.initial_shape is not None:  # handles displace the rest shape, not the initial shape
@@ -110,8 +110,8 @@ def apply_cache(
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
     """Remove the earlier result, and return the object that carries the new result: ``obj`` or a new duplicate.
 
-    ``on_itself`` is True if ``obj`` itself can carry the result; None decides by the position in the modifier stack
-    whose shape is simulated. Raise MeshError if the carrier's number of vertices differs from the job's.
+    ``on_itself`` is True if ``obj`` itself can carry the result; None takes this from ``stack_position(obj)``.
+    Raise MeshError if the carrier's number of vertices differs from the job's.
     """
     before, target = _detach(obj), obj
     try:
@@ -179,8 +179,8 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
-    """Return a copy of ``obj`` whose own mesh is the simulated shape at the first frame, with only those modifiers that
-    follow the simulated ``position`` of the stack.
+    """Return a copy of ``obj`` for its baked result. The mesh of the copy is the shape of ``obj`` at the first frame
+    and at a ``position`` in the modifier stack; the copy has only the modifiers after this position.
     """
     with cut_after(obj, position), at_frame(context.scene, job.frame_start):
         with mesh_at_position(obj, position, context) as (_, evaluated):
@@ -241,8 +241,8 @@ def _detach(obj: Any) -> Any | None:
     """Remove the result from ``obj`` itself, and restore the object's visibility; return the duplicate that carries the
     result, which the caller deletes.
 
-    Return None without a duplicate, or if another object has the same duplicate in its bake record, as a copy of a
-    baked object does.
+    Return None if there is no duplicate. Also return None if another object, such as a copy of ``obj``, refers to the
+    same duplicate as its result.
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]

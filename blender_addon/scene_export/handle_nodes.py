@@ -20,8 +20,10 @@ _OBJECT_NODE = "Handles"
 
 
 def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float, float], size: float) -> Any:
-    """Return a new Geometry Nodes group for the handle object ``handles`` and ``count`` weight attributes, besides the
-    constant weight w_0. ``centre`` and ``size`` define the homogeneous coordinates.
+    """Return a new Geometry Nodes group that displaces a mesh by the skinning handles stored in the object ``handles``.
+
+    ``count`` is the number of weight attributes, without the constant weight w_0 = 1. The handle matrices act on the
+    homogeneous coordinates ``[(p - centre) / size, 1]`` of the position p.
     """
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     group.is_modifier = True
@@ -34,7 +36,7 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return sockets with the four rows of H_k for the handle that begins at the vertex ``first``."""
+        """Return sockets with the four rows of a handle's (4,3) matrix: the vertices ``first`` to ``first`` + 3."""
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")

@@ -1,7 +1,7 @@
-"""Frames as skinning handles -> weight attributes on the mesh, a handle mesh with one shape key per frame, and a
-Geometry Nodes modifier.
+"""Writer of a bake as skinning handles: weight attributes on the body's mesh, a handle object whose mesh has one shape
+key per frame, and a Geometry Nodes modifier that displaces the body.
 
-The .blend plays them without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
+Blender plays the bake without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
 The handle object is in no scene: the node group makes Blender evaluate it, and users cannot delete it by mistake.
 """
 
@@ -19,9 +19,9 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Add a Geometry Nodes modifier that displaces ``obj`` by the handles ``found``, before all other modifiers; return
-    its node group. ``bulges`` are handle matrices (1+h,4,3) that are added halfway to the next frame, keyed by the
-    index of the frame (:mod:`between_frames`).
+    """Add a Geometry Nodes modifier that displaces ``obj`` by skinning handles, before all other modifiers; return its
+    node group. ``bulges`` (:mod:`between_frames`) maps the index of a frame to matrices (1+h,4,3), which are added
+    to the handle matrices halfway between this frame and the next.
     """
     mesh = obj.data
     drop_weights(mesh)
@@ -56,7 +56,7 @@ def drop_weights(mesh: Any) -> None:
 
 
 def drop_group(group: Any) -> None:
-    """Remove a node group if it has no users, and then its handle object, if unused, with mesh and animation."""
+    """Remove a node group without users. Then remove its handle object, if unused, with its mesh and animation."""
     handles = handles_of(group)
     if group.users - group.use_fake_user == 0:
         bpy.data.node_groups.remove(group)

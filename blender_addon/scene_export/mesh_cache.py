@@ -1,8 +1,11 @@
-"""Playback of a bake by Blender: a PC2 file beside the .blend, and a Mesh Cache modifier after the simulated modifiers.
+"""Playback of a bake by Blender: a PC2 file beside the .blend, and a Mesh Cache modifier, which comes in the modifier
+stack after the modifiers that belong to the simulated shape.
+
 No handler of Sinew runs at a frame change, for this result or for shape keys (:mod:`.shape_keys`).
 
 The modifier overwrites the positions from the modifiers before it, so shape keys, armature and shared meshes stay
-unchanged. A duplicate is needed only if an earlier modifier makes vertices, since a render may make a different number.
+unchanged. A duplicate is needed only if earlier modifiers change the number of vertices or differ in renders, or if
+the mesh is linked from another file.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def write_keys(
     ----------
     positions : positions (n,3) at each frame
     rest : (n,3), the basis, which Edit Mode shows; None uses the positions at the first frame
-    bulges : displacements (n,3) to add halfway to the next frame, by the index in ``frames`` of a frame
+    bulges : displacements (n,3) to add halfway between ``frames[k]`` and ``frames[k + 1]``, keyed by k
     """
     basis = positions[0] if rest is None else rest
     shapes = [] if rest is None else [("Rest", rest)]

@@ -1,5 +1,5 @@
-"""Take (a recorded live session) -> springs of the object. Each grabbed vertex gets a spring with a vertex group, an
-empty with a keyed location as its target, and a keyed strength. Users edit them like other springs.
+"""Conversion of a recorded live session, called a take, to springs of the object. Each grabbed vertex gets a spring
+with a vertex group, an empty with a keyed location as its target, and a keyed strength. Users can edit these springs.
 """
 
 from __future__ import annotations
@@ -41,17 +41,18 @@ def _kept(values: np.ndarray) -> np.ndarray:
 
 
 def is_of_take(spring: Any) -> bool:
-    """Return True if a take made the spring and the user has not renamed it."""
+    """Return True if the spring comes from a take (recorded live session) and the user has not renamed it."""
     return bool(spring.take) and spring.take == spring.name
 
 
 def names_of_take(obj: Any) -> set[str]:
-    """Return the names of the springs of the object's last take."""
+    """Return the names of the springs from the object's last take (recorded live session), except renamed springs."""
     return {spring.name for spring in obj.sinew.springs if is_of_take(spring)}
 
 
 def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
-    """Add the springs of a take that began at frame ``first`` to the object, in place of an earlier take's springs.
+    """Add the springs of a take (recorded live session) that began at frame ``first`` to the object. They replace the
+    springs of an earlier take.
 
     Each spring pulls one vertex of the object's own mesh. ``size`` is the size of the body in Blender units.
     """
@@ -76,7 +77,9 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
 
 
 def remove_take(obj: Any) -> None:
-    """Remove the springs of the last take that were not renamed, with their vertex groups and unused empties."""
+    """Remove the springs of the last take (recorded live session) that the user has not renamed. Also remove their
+    vertex groups and unused empties.
+    """
     springs = obj.sinew.springs
     order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
     if len(order) == len(springs):

@@ -24,8 +24,9 @@ LISTS = ("materials", "springs", "pairs")
 def copy_settings(source: Any, target: Any) -> list[str]:
     """Copy the settings of ``source`` to ``target``; return descriptions of the settings that were skipped.
 
-    Materials, springs and pairs are matched by name and put in the source's order. The target's animation of kept
-    items follows them; animation of removed items is removed. The source's animation is not copied.
+    Materials, springs and pairs are matched by name and put in the source's order. Items that the source lacks are
+    removed from the target with their keyframes; the others keep their keyframes. Keyframes of the source are not
+    copied.
     """
     switch_on(target)
     left: list[str] = []

@@ -129,8 +129,8 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the measured time per step of this session's last bake with the object's solver; otherwise that of a bake
-    with this solver recorded in the file; None if there is none.
+    """Return the time per step measured in this session's last bake with the object's solver. Without such a bake,
+    return a time recorded in the file for this solver, or None if the file has none.
     """
     solver = obj.sinew.solver
     if solver in _paces:

@@ -53,8 +53,8 @@ class BodyMeasure(NamedTuple):
     ----------
     surface : measures of the surface; None if it has no area
     points : number of vertices
-    shares : (k,) painted fraction per material, averaged over the vertices; layer materials count as unpainted; None if
-        unknown
+    shares : (k,) painted fraction per material, averaged over the vertices; materials with a region or a depth count as
+        unpainted; None if unknown
     sag : sag under the body's weight; None if the body encloses no volume
     """
 
@@ -125,7 +125,7 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
     """Return the weight of the object's mesh, N, and its longest side in world space, m; the weight is 0 if the surface
     encloses no volume.
 
-    Painted densities are averaged over the vertices; layer materials are ignored.
+    Painted densities are averaged over the vertices; materials with a region or a depth are ignored.
     """
     measure, _ = _measured(obj, obj.data, scene)
     if measure is None or not obj.sinew.materials:
@@ -143,10 +143,11 @@ def gravity_of(scene: Any) -> float:
 
 
 def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
-    """Return the measures of a body's surface, None if it has no area, the measured mesh, and its surface.
+    """Return three items: the measures of a body's surface (None if it has no area), the measured Blender mesh, and the
+    triangulated surface.
 
-    The mesh approximates the simulated shape without a new evaluation: it is the object's own or, if modifiers such as
-    Mirror or Array are simulated, the evaluated mesh with all modifiers.
+    The mesh approximates the simulated shape without a new evaluation. It is the object's own mesh or, if the simulated
+    shape includes modifiers such as Mirror or Array, the evaluated mesh with all modifiers.
     """
     mesh = obj.data
     if stack_position(obj).below:

@@ -58,8 +58,8 @@ def _mirrored_name(obj: Any, name: str) -> str | None:
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the index in ``names`` of the first material's map, to which the remainder of vertices painted below one
-    is added; None if that map is not in ``names``.
+    """Return the index in ``names`` of the first material's map, or None if ``names`` does not contain it. This map is
+    increased at vertices where all maps sum to less than one.
     """
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
@@ -68,14 +68,14 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
     """Return the weights (n,k) of k maps at n vertices, changed so that each row sums to at most one.
 
-    In rows above one, the columns that are neither kept nor locked are scaled down. In rows below one, the column
-    ``fill`` is increased or, if it is kept, the columns neither kept nor locked are scaled up. Unpainted rows stay
-    zero.
+    In rows that sum to more than one, the free columns, neither in ``kept`` nor in ``locked``, are scaled down. In rows
+    that sum to less, the column ``fill`` is increased or, if it is in ``kept``, the free columns are scaled up. Rows of
+    zeros stay unchanged.
 
     Parameters
     ----------
-    kept : columns that change only if they exceed one minus the locked columns
-    fill : column of the first material; None leaves the remainder to :func:`material_weights`
+    kept : columns that are reduced only where their sum with the locked columns exceeds one
+    fill : column of the first material; None leaves rows below one to :func:`material_weights`
     locked : columns that never change, even if they exceed one
     """
     result = weights.copy()

@@ -52,8 +52,8 @@ def volume_words(volume: float, scene: Any) -> str:
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
     """Return a text with the stretch of a spring under the body's weight, and True if the stretch is large enough for a
-    warning. ``strength`` is the spring's, N/m; ``record`` is the body's bake record. The text is "" if the mass is
-    unknown or the strength is 0.
+    warning. ``strength`` is the stiffness of the spring, N/m; ``record`` is the body's bake record. The text is "" if
+    the mass is unknown or the stiffness is 0.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
@@ -75,8 +75,11 @@ def frequency_of(vibration: Any, factor: float) -> float:
 
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
-    """Return the texts of a vibration's row in the table: original frequency, Hz; frequency after the match and the
-    stiffness ``factor``, Hz, or "as is" if unchanged; ratio of both, "" if unchanged; overlap, %.
+    """Return the four texts of a vibration's row in the table: original frequency, Hz; simulated frequency, Hz, or "as
+    is" if it is the original one; ratio of simulated to original frequency, "" if equal; and overlap, %.
+
+    The simulated frequency includes the match to the full or a finer mesh, and the stiffness ``factor``. The overlap is
+    the fraction of the vibration that the vibrations of that mesh reproduce.
     """
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)

@@ -1,5 +1,5 @@
-"""Objects, the windows that show them, and reasons why the scene cannot be changed, for timers, which have no window
-and no context.
+"""Queries for timers, which have no window: the object with an identifier, a window that shows an object, and
+reasons why the scene cannot be changed now.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Package ``sinew`` after ``pip install -e .``: imports this checkout in its place (``build_addon.mount``)."""
+"""Substitute for the package ``sinew`` after ``pip install -e .``; it imports the package from this checkout."""
 
 from __future__ import annotations
 
