@@ -103,8 +103,8 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
 
 
 def _refused(errors: dict[str, SinewError]) -> int:
-    """Print the ``errors``, by body name, on stderr; return the exit code, 1 if there are any, else 0. An error shared
-    by bodies that were baked together is printed once, with their names.
+    """Print ``errors``, a mapping from body names to errors, on stderr. Return the exit code: 1 if there are errors,
+    else 0. An error shared by several bodies that were baked together is printed once, with the names of all of them.
     """
     hindered: dict[SinewError, list[str]] = {}
     for name, error in errors.items():

@@ -2,11 +2,11 @@
 [UNTIL [BESIDE]]]``.
 
 TASK is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more use no store:
-``compile`` compiles all kernels at the lowest priority, ``stages`` named groups of kernels that no other process is
-compiling. If MODES is not 0, frames are also stored as handles: affine displacements that this number of skinning modes
-blends. A bake stops after frame UNTIL, unless that is empty. BESIDE is the number of other bodies baked with the first.
-If it is not 0, the first line of standard input is JSON, since a command line could be too short: ``[[STORE_FOLDER,
-MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
+``compile`` compiles all kernels at the lowest priority; ``stages`` compiles named groups of kernels, except groups that
+another process is compiling. If MODES is not 0, frames are also stored as handles: affine displacements that this
+number of skinning modes blends. A bake stops after frame UNTIL, unless that is empty. BESIDE is the number of other
+bodies baked with the first. If it is not 0, the first line of standard input is JSON, since a command line could be too
+short: ``[[STORE_FOLDER, MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
 
 The process loads the package under the parent's import name, so that both share compiled kernels, reads the job from
 the store and prints events as JSON lines. It stops between steps when its standard input closes or contains a line
@@ -243,9 +243,9 @@ def watch_for(parent: int) -> None:
 
 
 def _end_with_on_windows(parent: int) -> None:
-    """Let a Windows thread wait for the end of the process with the id ``parent``, and then call TerminateProcess. That
-    function is registered as the wait callback itself: the callback's arguments, a pointer and a timeout flag (never
-    set), are its arguments, this process and exit code 0.
+    """Register a Windows wait that calls TerminateProcess at the end of the process with the id ``parent``. Windows
+    calls it with a pointer and a timeout flag; TerminateProcess reads the pointer as the process to end, here this
+    process, and the flag, which is never set, as the exit code 0.
     """
     import ctypes
 

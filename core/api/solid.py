@@ -39,7 +39,7 @@ class Solid:
     @classmethod
     @checked(SettingsError)
     def of(cls, body: Body | Job) -> Solid:
-        """Return the solid of a body, or of the only body of a job, which may have animated pins."""
+        """Return the solid of a body, or of a job with one body. Pass a job if the pins of the body are animated."""
         job = body if isinstance(body, Job) else Job(bodies=body, frame_end=1)
         job.check()
         mesh, embedding = tetrahedra(job, None, ignore)

@@ -52,7 +52,7 @@ def _slip_over_f1(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]
 
 
 class TangentialCollisions(NamedTuple):
-    """Contact pairs with friction, k among s surface vertices.
+    """Contact pairs with friction: k pairs of primitives on surfaces with s vertices.
 
     Attributes
     ----------
@@ -72,9 +72,9 @@ class TangentialCollisions(NamedTuple):
 
     def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
         """Return the collisions with friction bounds predicted by a linear model for the displacements ``dx`` (s,3) m.
-        The predicted bounds are those of normal forces in equilibrium after a full Newton step; the barrier's forces
-        reach it only as the iterations converge. Negative bounds are set to 0, and the other pairs of the same two
-        bodies are scaled down so that the sum per pair of bodies stays the same.
+        The model predicts the normal forces in equilibrium after a full Newton step; the barrier's own forces reach the
+        equilibrium only as the iterations converge. Negative bounds are set to 0, and the positive bounds between the
+        same two bodies are scaled down so that the sum of the bounds between two bodies stays the same.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1
@@ -97,8 +97,8 @@ def no_tangential_collisions(vertices: int) -> TangentialCollisions:
 
 
 class LaggedFriction:
-    """Friction at p contact points during one step. Points without a normal force are skipped, which are most points of
-    a body at rest on the ground.
+    """Friction at p contact points during one step. Points without a normal force are skipped: most points of a body at
+    rest on the ground have none.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ class LaggedFriction:
         Reference positions: points at y (p,3) m slip at the tangential component of ``(y - base) / step``, m/s.
     step : s, time step
     eps : m/s, slip velocity at which friction reaches ``forces``
-    before : friction earlier in the same step, with other lagged forces
-        Its linearization is continued. None at the step's beginning.
+    before : friction object used earlier in the same step, with other lagged forces
+        The new object continues its linearization. None at the step's beginning.
     predicted_velocity : (p,3) m/s
         Predicted relative velocity at the points. The step's first stiffness is evaluated at its tangential component.
     bodies : (p,2), ids of the two bodies in contact at each point; by default all points belong to one body

@@ -114,8 +114,8 @@ class VertexError(SinewError):
         self.vertex, self.among, self._told = vertex, among, message
 
     def of(self, name: str, vertex: int) -> VertexError:
-        """Return a copy of the error for the body ``name``, which its message begins with; ``vertex`` is the index in
-        that body.
+        """Return a copy of the error whose message begins with the body's ``name``; ``vertex`` is the index in that
+        body.
         """
         return type(self)(f"“{name}”: {self._told}", self.remedy, vertex)
 
@@ -157,8 +157,9 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Context that converts exceptions of the classes ``of`` to SinewErrors of the class ``kind`` with this ``remedy``.
-    The new message is ``what``, a clause such as "The file cannot be read", and the exception's text in parentheses.
+    """Context that catches exceptions of the classes ``of`` and raises an error of the class ``kind`` with this
+    ``remedy``. The new message is ``what``, a clause such as "The file cannot be read", and the exception's text in
+    parentheses.
     """
     try:
         yield

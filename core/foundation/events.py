@@ -54,9 +54,9 @@ class Mesh(Event, kind="mesh"):
     warnings : texts for the user
     of_resolution : warnings about resolution and volume, worst first; they are also in ``warnings``
     is_thin : some parts of the body are thinner than a cell
-    points_warning : warning about too few cubature points, "" without
+    points_warning : warning about too few cubature points; "" if there is none
     points_that_suffice : sufficient number of cubature points, 0 if unknown
-    match : summary of the match of vibrations to a finer body, "" without
+    match : summary of the match of vibrations to a finer body; "" without a match
     vibrations : fields of a ``match_report.Vibration`` per vibration
     """
 
@@ -84,8 +84,8 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """The following events of preparation are about the body with the index ``number``, from 0, of several baked
-    together.
+    """Several bodies are baked together, and the preparation events that follow are about one of them. ``number`` is
+    the index of this body, from 0.
     """
 
     number: int
@@ -148,8 +148,9 @@ class LiveFrame(Event, kind="live"):
     """Live mode: a frame of the body.
 
     A body in a subspace is displayed with ``handles`` (h,4,3) m, affine displacements that skinning weights blend, in
-    base64 of little-endian doubles. Sampled vertices differ by at most ``apart`` m from the simulated ones. Other
-    bodies are displayed with the ``positions`` (n,3) m of the surface vertices, in base64 of little-endian floats.
+    base64 of little-endian doubles. At sampled vertices, displayed and simulated positions differ by at most ``apart``
+    m. Other bodies are displayed with the ``positions`` (n,3) m of the surface vertices, in base64 of little-endian
+    floats.
     """
 
     frame: int
@@ -198,8 +199,8 @@ class Reset(Event, kind="reset"):
 
 class Record(Event, kind="record"):
     """Request a recording of live mode, which begins at the first frame after a reset and ends at the last frame or at
-    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as affine handles blended by as many
-    skinning modes.
+    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as affine handles, which this number
+    of skinning modes blends.
     """
 
     modes: int = 0

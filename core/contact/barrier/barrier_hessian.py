@@ -57,9 +57,9 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for k pairs of primitives: the barycentric weights (k,4), with which the vertices of a pair
-    sum to the vector between its nearest points; the barrier's normal force (k,) N; and its decrease per metre of
-    separation (k,) N/m.
+    """Return three arrays for k pairs of primitives: barycentric weights (k,4), the barrier's normal forces (k,) N, and
+    the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
+    between the nearest points of the pair.
 
     Pairs of nearly parallel edges get zero force and decrease, since their nearest points jump. The arguments are those
     of :func:`hessian_stencils`.
@@ -71,9 +71,10 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write to c (4,) the weights with which a pair's vertices sum to the vector between two points, one per primitive:
-    the nearest end of an edge that is nearest at an end, else the first vertex. Write to B (2,4) the derivatives of the
-    weights by the parameters that move these points to the nearest ones; return the number of parameters, 0 to 2.
+    """Write the weights of a pair's four vertices to c (4,): the weighted sum of the vertices is the vector between two
+    initial points, one on each primitive. The initial point is a vertex of the primitive. Up to two parameters move the
+    initial points to the nearest points. Write the derivatives of the weights with respect to these parameters to B
+    (2,4), and return the number of parameters.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -130,8 +131,9 @@ def _barrier(D, reach, scale):
 @inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
     """Return the squared distance, m², between the primitives of a pair of this ``kind`` with vertices at x (4,3) m.
-    Write its gradient to g (4,3) and its Hessian to H (4,3,4,3). Also write the weights of the vertices at the nearest
-    points to c (4,), and their derivatives by the points' parameters to B (2,4).
+    Write its gradient to g (4,3) and its Hessian to H (4,3,4,3). Write the weights of the vertices at the nearest
+    points to c (4,), and the derivatives of the weights with respect to the parameters of the nearest points to B
+    (2,4).
     """
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
     r, e = np.empty(3), np.zeros((2, 3))

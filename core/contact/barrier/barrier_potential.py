@@ -122,8 +122,8 @@ class Barrier:
         self.clear_candidates()
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
-        """Return a barrier with the same parameters on some of the bodies: those whose vertices the mask ``chosen``
-        (s,) selects.
+        """Return a barrier with the same parameters, restricted to the bodies whose vertices the mask ``chosen`` (s,)
+        selects.
         """
         settings = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
         return Barrier(self.surfaces.of_vertices(chosen), *settings)
@@ -166,9 +166,10 @@ class Barrier:
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return a step size along the displacements dy (s,3) m, at most 1, up to which nothing collides. CCD ends a
-        shorter step slightly before the first collision; it is skipped if dy is too short to close the smallest gap
-        between surfaces, as in the last iterations of a time step. Later calls along the same dy reuse the candidates.
+        """Return a step size along the displacements dy (s,3) m, at most 1, up to which nothing collides. If it is less
+        than 1, the step ends slightly before the first collision. If dy is too short to close the smallest gap between
+        surfaces, as in the last iterations of a time step, CCD is skipped and the result is 1. Later calls along the
+        same dy reuse the candidates.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (
@@ -229,7 +230,7 @@ class Barrier:
 
     def _within_reach(self, y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
         """Return a mask (f,) of the faces that may collide on paths from y to ``y_end``, (s,3) m each: all faces of
-        bodies with self-contact, and faces near the bounding box of another body that can collide with theirs.
+        bodies with self-contact, and faces of a body near the bounding box of another body that it can collide with.
         """
         return self._self_contact_faces | self._near_boxes(self._body_pairs, y, y_end)
 
@@ -250,9 +251,9 @@ class Barrier:
         return near
 
     def near_pairs(self, y: np.ndarray, y_end: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of ids of bodies that may collide on straight paths from y to ``y_end``, (s,3) m each, since
-        some of their faces come near each other. ``island`` (b,) is the label per body of its island, a group of bodies
-        solved together. Pairs in the same island, and bodies with a negative label, are omitted.
+        """Return the pairs of body ids whose faces come near each other, and may collide, on straight paths from y to
+        ``y_end``, (s,3) m each. An island is a group of bodies solved together; ``island`` (b,) is the island label of
+        each body. Pairs in the same island, and bodies with a negative label, are omitted.
         """
         body_pairs = [(a, b) for a, b in self._body_pairs if island[a] != island[b] and min(island[a], island[b]) >= 0]
         near = self._near_boxes(body_pairs, y, y_end)
@@ -286,7 +287,7 @@ class Barrier:
 
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return vertex indices (k,4), kinds (k,) and parameters (k,3) of the active pairs at y (s,3) m, the first
-        three arguments of :func:`hessian_stencils`. The result for the last collisions is cached.
+        three arguments of :func:`hessian_stencils`. The result is cached until the collisions are recomputed.
         """
         near = self.normal_collisions(y)
         if self._stencils is None or self._stencils[0] is not near:
@@ -375,7 +376,7 @@ class Barrier:
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
     """Return rest positions (s,3) m from which ipctk computes the area weights of pairs. Bodies with prescribed
-    positions are scaled down in them until their mean edge is at most that of the finest dynamic body. Otherwise the
+    positions are scaled down until their mean edge length is at most that of the finest dynamic body. Otherwise the
     long edges of a ground or a table would push a million times as hard as other contacts, since the weight of an
     edge-edge pair contains the areas of both edges.
     """

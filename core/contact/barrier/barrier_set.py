@@ -27,7 +27,7 @@ class ContactPairParameters(NamedTuple):
     friction : Coulomb's coefficient
     gap : m, smallest permitted distance (dmin)
     distance : m, activation distance (dhat): the barrier acts at distances from ``gap`` to ``gap + distance``
-    stiffness : Pa, that of the softer body
+    stiffness : Pa, barrier stiffness: Young's modulus of the softer body
     """
 
     friction: np.ndarray

@@ -1,8 +1,9 @@
 """Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the collision surfaces of bodies and
 colliders, including self-contact. The surfaces are interpolated from a solver's unknowns and never intersect.
 
-Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them to these without
-collisions. If the time integration rule extrapolates a step to its end, contact acts on the extrapolated surfaces.
+Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them there without
+collisions. If the unknowns are positions at a time within the step, contact acts on the surfaces extrapolated to its
+end.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class ContactLoad:
 
     Parameters
     ----------
-    barrier : barrier over all surface vertices, the b of bodies before the c of colliders
+    barrier : barrier over all surface vertices: first the b vertices of bodies, then the c vertices of colliders
     points : the b surface vertices of bodies, interpolated from the solver's unknowns (``Space.points``)
     collider_positions : (c,3) m, positions of the collider vertices at the beginning
 
@@ -68,8 +69,8 @@ class ContactLoad:
 
 class ContactStepPotential(BarrierStepPotential):
     """Barrier and friction potential during a step, with collider vertices at ``collider_positions`` (c,3) m. Friction
-    uses normal forces lagged from the step's beginning; they are updated if the iterations arrive at sufficiently
-    different ones.
+    uses the normal forces at the step's beginning (lagged). It is updated with new normal forces if these become
+    sufficiently different during the iterations.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -102,9 +103,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the ``tangential`` collisions. Their nodal friction bounds ``nodal_bounds``
-        (b + c,3) N, mu times the normal forces, are kept for comparison. Surface ``velocities`` (b + c,3) m/s predict
-        the slip, if given.
+        """Update the lagged friction from the ``tangential`` collisions. The collisions have the nodal friction bounds
+        ``nodal_bounds`` (b + c,3) N, mu times the normal forces, which are stored for later comparisons. Surface
+        ``velocities`` (b + c,3) m/s, if given, predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
@@ -193,8 +194,8 @@ class ContactStepPotential(BarrierStepPotential):
             self._points.add_coupling(K, scale / self._theta, blocks)
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return the Hessian times a direction, (n,3) N: the displacements dx (n,3) m of the unknowns together with the
-        colliders' remaining displacement.
+        """Return the product of the Hessian and a direction, (n,3) N. The direction consists of the displacements dx
+        (n,3) m of the unknowns and the remaining displacement of the colliders.
         """
         direction = self._surface_displacement(dx, self.remaining_displacement)
         return self._to_unknowns(self._hessian(positions).times(direction))
@@ -205,10 +206,10 @@ class ContactStepPotential(BarrierStepPotential):
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction after a full step of the solver to ``positions``; return True if updated. The new normal
-        forces are those that the linear model of the last Hessian predicts, if they differ enough from the lagged ones.
-        So an impact causes friction one iteration later, and separating pairs are released before the iterations have
-        converged with obsolete friction.
+        """Update friction after a full step of the solver to ``positions``; return True if updated. The linear model of
+        the last Hessian predicts new normal forces; they replace the lagged normal forces if the difference is large
+        enough. So an impact causes friction one iteration later, and separating pairs are released before the
+        iterations have converged with obsolete friction.
         """
         if self._model is None or self._is_settled:
             return False

@@ -19,9 +19,9 @@ SEARCH_RADIUS = 2.0
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
-    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``: those of primitives that intersect
-    or are closer than ``distance`` m at the ``positions`` (s,3) m of all surface vertices, and all pairs within
-    ``SEARCH_RADIUS`` of these. The positions are those at rest or at the beginning.
+    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``: the pairs of vertices of primitives
+    that intersect or are closer than ``distance`` m, and all pairs of vertices near these (``SEARCH_RADIUS``).
+    ``positions`` (s,3) m are the positions of all surface vertices, at rest or at the first frame.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -46,8 +46,8 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the six corners (k,6) of each pair of faces that may intersect: both faces intersect some face, and their
-    boxes overlap. Positions y are (s,3) m, ``faces`` (f,3).
+    """Return the six corners (k,6) of each pair of faces that may intersect. The bounding boxes of the two faces
+    overlap, and each of the two intersects another face of the surface. Positions y are (s,3) m, ``faces`` (f,3).
     """
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):

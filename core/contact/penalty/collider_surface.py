@@ -2,7 +2,7 @@
 
 A connected part is solid if it is closed, orientable and not flat. The faces of a solid are oriented outwards, whatever
 their orientation in the mesh. A solid inside another one is the wall of a cavity in it. All other parts are sheets:
-open, non-manifold, or without volume. A sheet keeps each point on the side where it currently is.
+open, non-manifold, or without volume. A sheet keeps each contact point on the side where the point currently is.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class ColliderSurface:
 
 
 def _welded(positions: np.ndarray) -> np.ndarray:
-    """Return for each of k vertices the lowest index of a vertex with the same position in every frame, (k,) int32. If
-    the vertex with equal position in the first frame moves apart later, it is the vertex's own index.
+    """Return for each of k vertices the lowest index of a vertex with the same position in every frame, (k,) int32. A
+    vertex that coincides with another one in the first frame, but not in all frames, keeps its own index.
     """
     _, first, group = np.unique(positions[0], axis=0, return_index=True, return_inverse=True)
     candidate = first[group.ravel()]
@@ -99,7 +99,7 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two arrays (t,3) for the sides of ``triangles`` (t,3), side k from corner k to corner k + 1: the index of
-    its undirected edge, int32; and True if it runs from the lower to the higher vertex index.
+    the undirected edge, int32; and a mask of the sides that run from the lower to the higher vertex index.
     """
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
@@ -109,8 +109,8 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return three arrays for ``triangles`` (t,3): the adjacent triangle at each side (t,3), -1 unless exactly two
-    triangles share the edge; True (t,3) if both run along the side in the same direction, so one has to be flipped; and
-    True (t,) if all three sides have an adjacent triangle.
+    triangles share the side; a mask (t,3) of the sides that both triangles traverse in the same direction, so that one
+    of the two has to be flipped; and a mask (t,) of the triangles with an adjacent triangle at all three sides.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -127,8 +127,9 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return three arrays from the results of :func:`_neighbours`: the connected part of each triangle (t,); True (t,)
-    for triangles to flip for a consistent orientation of their part; and per part True if it is closed and orientable.
+    """Return three arrays from the results of :func:`_neighbours`: the index of the connected part of each triangle
+    (t,); a mask (t,) of the triangles to flip so that each part is consistently oriented; and a mask of the parts that
+    are closed and orientable.
 
     Method: a graph has two nodes per triangle, as it is and flipped, and its edges connect nodes with consistent
     orientation. In parts that cannot be oriented, triangles are connected to their flipped copies.
@@ -147,8 +148,8 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Return per part True if it is the wall of a cavity: an odd number of other closed parts encloses it. ``corners``
-    (t,3,3) m and ``part`` (t,) are per triangle; ``closed`` lists the indices of closed parts.
+    """Return a mask of the connected parts that are walls of cavities: an odd number of other closed parts encloses
+    each. ``corners`` (t,3,3) m and the part index ``part`` (t,) are per triangle; ``closed`` lists the closed parts.
     """
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:

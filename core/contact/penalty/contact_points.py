@@ -1,4 +1,4 @@
-"""Contact points of a body: its surface vertices, and samples on surface faces that are large beside its tets."""
+"""Contact points of a body: its surface vertices, and sample points on surface faces larger than its tets."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ContactPoints:
     Attributes
     ----------
     points : EmbeddedPoints, the p contact points
-    areas : (p,) m², area of surface at rest that each point stands for
-    tets : (p,) index of the tet that holds each point
+    areas : (p,) m², surface area at rest that each point represents
+    tets : (p,) index of the tet in which each point is embedded
     moduli : (p,) Pa
         Young's modulus of the body at each point.
     """
@@ -68,10 +68,10 @@ class ContactPoints:
         """Return the contact points of a surface in the rest shape of ``mesh``, whose tets have Young's ``moduli`` (m,)
         Pa.
 
-        The points are the vertices with area and samples on large faces; each face's area is divided among its samples,
-        corners included. If there are more than ``most`` points, ``choose`` selects ``most`` of them, far apart; each
-        gets the area of the points nearest to it. ``carry`` converts an embedding to embedded points; it is required if
-        the unknowns are not the mesh's vertices.
+        The points are the vertices with area and sample points on large faces; each face's area is divided among its
+        corners and sample points. If there are more points than the limit ``most``, ``choose`` selects as many as the
+        limit, far apart; a selected point gets the area of the points nearest to it. ``carry`` converts an embedding to
+        embedded points; it is required if the unknowns are not the mesh's vertices.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):

@@ -9,8 +9,9 @@ from ...mechanics.forces.unilateral_springs import Points
 
 
 class ExtrapolatedPoints:
-    """Points of a body at the end of a step. The solver's unknowns are those after the fraction theta of the step; the
-    points are extrapolated linearly from them. Forces and stiffnesses are mapped to the unknowns by the chain rule.
+    """Points of a body at the end of a step. The solver's unknowns describe the body after the fraction theta of the
+    step; the points at the end are extrapolated linearly. Forces and stiffnesses are mapped to the unknowns by the
+    chain rule.
     """
 
     def __init__(self, points: Points, motion: Motion) -> None:

@@ -58,7 +58,7 @@ class MeshCollider:
     before, after : ColliderPose
         Poses at the step's beginning and end; the same object if the collider stands still.
     thickness : m, distance at which the collider begins to push
-    sheet_thickness : m, least such distance for sheets
+    sheet_thickness : m, lower bound of ``thickness`` for sheets
         It must exceed the penetration at rest: a point that begins a step behind a sheet stays there.
     """
 
@@ -160,10 +160,10 @@ def _frame(t, n, out):
 
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
-    """Return the side, 1 or -1 along its normal n, of a sheet on which a point has to stay. ``away`` (3,) m is the
-    offset of the point from the closest point, ``length`` its norm. If the point touches the sheet (within ``touch`` m)
-    or is straight above it within ``pierced`` m, the body's ``outward`` direction decides; otherwise the point's
-    position.
+    """Return the side of a sheet on which a point has to stay: 1 if the sheet's normal n points to that side, else -1.
+    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm. The body's
+    ``outward`` direction decides if the point is within ``touch`` m of the sheet, or within ``pierced`` m along the
+    normal. Otherwise the position of the point decides.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -209,9 +209,9 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 @parallel_kernel
 def _contacts(first, last, points, start, clear, before_corners, after, solid, thickness, reach, found):
     """Compute the contacts ``found`` of points (p,3) m at the end of a step: gaps, push directions, and the collider's
-    displacements at the closest points. ``start`` and ``clear`` are each point's position relative to the final pose at
-    the step's beginning, and its signed distance there. Points that stay farther than ``reach`` m from the collider are
-    skipped.
+    displacements at the closest points. ``start`` is each point's position at the step's beginning, moved with the
+    collider to its final pose; ``clear`` is the signed distance there. Points that stay farther than ``reach`` m from
+    the collider are skipped.
     """
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):

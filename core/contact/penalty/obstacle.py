@@ -35,7 +35,7 @@ class ObstacleStep(Protocol):
 
 
 class Obstacle(Protocol):
-    """Interface of an obstacle, such as a ground or a mesh. An object describes its motion in one time step."""
+    """Interface of an obstacle, such as a ground or a mesh, together with its motion during one time step."""
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
         """Return the obstacle during a step that begins with a body's contact points at ``points`` (p,3) m. ``outward``

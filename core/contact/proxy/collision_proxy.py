@@ -94,7 +94,7 @@ class _Nodes(NamedTuple):
     levels : (p,) m, signed distance from the offset surface, at most 0 inside
     moved : (p,) m, outward offset of the surface near each node
     cells : (p,) m, cell size at each node
-    tets : (8k,4), tets between nodes that the surface may cut
+    tets : (t,4) node indices of the tets that the surface may cut
     carried : (p,n) sparse, weights that interpolate the nodes from the lattice vertices
     """
 
@@ -114,9 +114,9 @@ class _Nodes(NamedTuple):
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fraction (s,), from the inner to the outer node of ``ends`` (s,2), at which each edge is cut. This
-        is the intersection with the surface; where the surface is offset, it is the zero of the linearly interpolated
-        levels.
+        """Return the fraction (s,), from the inner to the outer node of ``ends`` (s,2), at which each edge is cut. An
+        edge is cut at its intersection with the surface or, where the surface is offset, at the zero of the linearly
+        interpolated levels.
         """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
@@ -127,8 +127,9 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Return improved fractions (s,) of skin vertices on their edges ``ends`` (s,2), which move the ``faces`` (f,3)
-        onto the offset surface. ``parts`` (s,) are the fractions before.
+        """Return the fractions (s,) of lattice edges ``ends`` (s,2) at which the vertices of the collision proxy lie,
+        improved so that its ``faces`` (f,3) move onto the offset surface. ``parts`` (s,) are the fractions before the
+        improvement.
         """
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])

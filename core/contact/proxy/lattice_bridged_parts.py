@@ -1,4 +1,4 @@
-"""Separate parts of a surface that a draft lattice connects, so that they deform as one body.
+"""Detection of separate parts of a surface that a draft lattice connects, so that they deform as one body.
 
 Islands (connected components of faces) that intersect, touch or contain each other form one part, such as eyes in a
 head or both sides of a shell. Parts that share tets are connected, even if the collision proxy separates them. A gap at
@@ -40,9 +40,9 @@ class BridgedParts(NamedTuple):
     Attributes
     ----------
     surface_parts : number of separate parts of the surface
-    lattice_parts : number of connected components of the lattice that contain them
-    gap : m, narrowest gap between a part that shares its component and any other part; inf if there is none
-    cells : number of cells along the longest side that is certain to open this gap; 0 if there is none
+    lattice_parts : number of connected components of the lattice that contain parts of the surface
+    gap : m, narrowest gap next to a part that the lattice connects to another part; inf if it connects no parts
+    cells : number of cells along the longest side at which no tet bridges this gap; 0 if no parts are connected
     """
 
     surface_parts: int
@@ -74,8 +74,9 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 def _united(
     positions: np.ndarray, triangles: np.ndarray, points: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Return the part label of each triangle, (t,): islands that intersect, touch or contain each other get one label.
-    ``points`` (p,3) m are samples on the triangles with indices ``owner`` (p,); ``cell`` is the cell size, m.
+    """Return the part label of each triangle, (t,). Connected components of triangles that intersect, touch or contain
+    each other get the same label. ``points`` (p,3) m are samples on the triangles with indices ``owner`` (p,); ``cell``
+    is the cell size, m.
     """
     island = vertex_components(triangles)
     if int(island.max()) == 0:
@@ -103,8 +104,8 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the signed volume of each island, m³, with the sign that makes their sum positive. ``corners``
-    (t,3,3) m and the label ``island`` (t,) are per triangle.
+    """Return six times the signed volume, m³, of each connected component of triangles, with the sign for which the sum
+    of the volumes is positive. ``corners`` (t,3,3) m and the component label ``island`` (t,) are per triangle.
     """
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())

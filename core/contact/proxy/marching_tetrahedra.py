@@ -31,7 +31,7 @@ class CutEdges(NamedTuple):
     triangles : (t,3) int64
         Indices of cut edges, oriented outwards.
     quads : (q,4) int64
-        The same; quads are not planar in general.
+        Indices of cut edges, oriented outwards; quads are not planar in general.
     """
 
     ends: np.ndarray
@@ -63,8 +63,8 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
-    """Return the level set, cut by ``tets`` (m,4) of positive orientation, between the nodes marked in ``inside`` (p,)
-    bool and the other nodes.
+    """Return the cut edges and faces of the level set that separates the nodes marked in ``inside`` (p,) bool from the
+    other nodes. The ``tets`` (m,4) must have positive orientation.
     """
     within = inside[tets]
     count = within.sum(axis=1)

@@ -63,7 +63,7 @@ class OffsetSurface:
         return distances, offsets
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """Return the points (p,3) m of the surface, without offset, that are closest to points (p,3) m."""
+        """Return the closest point of the surface, without offset, for each of ``points`` (p,3) m: (p,3) m."""
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -35,8 +35,8 @@ def project_to_surface(
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Return improved fractions (s,) of the lattice edges at which the skin's vertices lie. A vertex is at ``begins +
-    parts * edges``, (s,3) m, with edges directed outwards.
+    """Return improved fractions (s,) of the lattice edges at which the skin's vertices lie; ``parts`` (s,) are the
+    initial fractions. A vertex is at ``begins + parts * edges``, (s,3) m, with edges directed outwards.
 
     ``faces`` (f,3) are the skin's triangles; ``moved`` (s,) m is the outward offset of the surface at each vertex,
     ``cells`` (s,) m the cell size; ``nearest`` returns the closest points of the surface.

@@ -21,9 +21,9 @@ SHARE = 0.1
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Move skin vertices along their lattice edges until neighbouring ``faces`` (f,3) keep the minimum distance
-    ``least`` (s,) m, given per vertex, where possible. Return the vertices' edge fractions (s,); ``parts`` (s,) are
-    those before. ``placed`` computes vertex positions (s,3) m from fractions.
+    """Move skin vertices along their lattice edges until neighbouring ``faces`` (f,3) have the minimum distance
+    ``least`` (s,) m, given per vertex, where possible. Return the positions of the vertices as fractions (s,) of their
+    edges; ``parts`` (s,) are the initial fractions. ``placed`` computes vertex positions (s,3) m from fractions.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -71,8 +71,9 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
-    """Write the distance between the two faces at each edge, except at the common edge itself, to ``apart`` (e,) m.
-    ``rings`` (e,4) are the vertex indices from :func:`_rings`.
+    """Write the distance between the two faces at each edge to ``apart`` (e,) m: the smallest distance from the
+    opposite corner of one face to the other face, or between two sides without a common vertex. ``rings`` (e,4) are the
+    vertex indices from :func:`_rings`.
     """
     w = np.empty(3)
     for k in range(first, last):

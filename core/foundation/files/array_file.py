@@ -42,9 +42,9 @@ _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file for writing, for names in folders that others control, such as a render farm's store. A symbolic
-    link, hard link, pipe or device of that name is deleted first, so that nothing is written elsewhere. Raises OSError
-    as ``open`` does.
+    """Open a file for writing in a folder that other users may control, such as a render farm's store. A symbolic link,
+    hard link, pipe or device of that name is deleted first, so that nothing is written elsewhere. Raises OSError as
+    ``open`` does.
     """
     with contextlib.suppress(FileNotFoundError):
         if _leads_elsewhere(os.lstat(path)):

@@ -237,8 +237,8 @@ register_model(_InnerType)(models.OpaqueModel)
 
 
 class InnerKernel:
-    """Function that only other kernels call. No Python wrapper is compiled, which would take as long as a small
-    function body. A call from Python runs the uncompiled function.
+    """Function that only other kernels call. It is compiled without a Python wrapper, since compiling the wrapper takes
+    as long as compiling a small function body. A call from Python runs the uncompiled function.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
@@ -321,8 +321,8 @@ def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
 
 
 def lock_folder(name: str) -> Path:
-    """Return the path of the folder that processes lock, so that only one at a time compiles the kernel group ``name``.
-    The folder may not exist.
+    """Return the path of the lock folder of the kernel group ``name``. The process that holds the lock compiles the
+    group, so that only one process at a time does. The folder may not exist.
     """
     return _folder / f"{name}.stage"
 

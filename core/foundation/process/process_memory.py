@@ -24,7 +24,7 @@ def keep_freed() -> None:
 def peak_memory() -> int:
     """Return the peak memory of this process so far, bytes.
 
-    On Linux ``getrusage`` is not used, since the peak that it returns includes that of the parent process at the start.
+    On Linux ``getrusage`` is not used: its peak includes the parent process's memory at the time this process started.
     """
     if sys.platform == "win32":
         import psutil

@@ -74,8 +74,8 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: Any = None) -> Any:
-    """Return a value converted to the annotated type ``kind``, or an array to ``dtype``. Raise ``error``, whose message
-    begins with ``label``, if the value is of another type.
+    """Return a value converted to the annotated type ``kind``. Arrays are converted to the element type ``dtype``.
+    Raise ``error``, whose message begins with ``label``, if the value is of another type.
     """
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:

@@ -38,7 +38,7 @@ class FieldSpec(NamedTuple):
         Reports of edits give the number of changed rows; the label is a plural: "3 of 20 vertices".
     each_of : str
         Name of a list in the body, such as ``materials``. Column k of this array, or the items of this tuple with
-        ``material`` index k, belong to item k of the list, which reports of edits name.
+        ``material`` index k, belong to item k of the list. Reports of edits name that item.
     names_of : str
         Name of a list in the body, which the indices in this field refer to.
     rules : tuple of str
@@ -80,8 +80,8 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Name of the fingerprint (hash) to which the leaf contributes: the ``word`` of the innermost field along its
-        path with one.
+        """Name of the fingerprint (hash) to which the leaf contributes: the ``word`` of the innermost field along the
+        path that defines a ``word``.
         """
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
@@ -106,9 +106,9 @@ def is_tuple_of_dataclasses(value: Any) -> bool:
 
 
 def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
-    """Yield a :class:`Leaf` for each value in a dataclass and in all dataclasses and tuples of these nested in it, in
-    the order of the fields. Callers pass ``value`` only; the recursion passes its ``path``, the fields along it
-    (``parents``) and its ``owner``.
+    """Yield a :class:`Leaf` for each value in a dataclass, in the order of the fields. Nested dataclasses, and tuples
+    of dataclasses, are traversed recursively. Callers pass ``value`` only; the recursion passes the ``path`` of the
+    value, the fields along the path (``parents``) and the ``owner`` of the value.
     """
     if is_dataclass(value):
         for item in fields(value):

@@ -167,7 +167,7 @@ _OwnSettings = make_dataclass(
 
 @dataclass(frozen=True)
 class SolverSettings(_OwnSettings):
-    """Settings of the time steps. Some of them are read by some solvers only.
+    """Settings of the solver and of time integration. Some settings have an effect with certain solvers only.
 
     ``solver`` is a name in ``core.foundation.schema.solver_kinds``; ``integrator`` and ``linear_solver`` are names in
     the registries of ``core.numerics.integrators`` and ``core.numerics.linear_solvers``. ``gravity`` is an acceleration
@@ -283,7 +283,7 @@ class SolverSettings(_OwnSettings):
 
     @property
     def is_matched(self) -> bool:
-        """True if the settings match the vibrations of the body to those of a finer body, or those of a subspace to
-        those of the full mesh.
+        """True if the settings request a match of vibrations: of the body to a finer body, or of a subspace to the full
+        mesh.
         """
         return self.match_resolution or self.match_full_space and self.kind.takes_modes

@@ -27,7 +27,7 @@ class SolverKind:
     label, description : texts in menus
     method : ``module.Class`` in ``core.methods.solvers``
     seconds : time per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
-    is_mixed : the unknowns are stretches besides positions
+    is_mixed : the unknowns are both positions and stretches
     takes_modes : the unknowns are coordinates of a subspace of a few modes, not positions of all vertices
     takes_nodes : a few dynamic nodes carry the body's motion, and the other vertices follow
     integrates : the ``integrator`` setting applies; False if the method has a fixed time integration rule
@@ -35,8 +35,8 @@ class SolverKind:
     bears_contrast : suits bodies with both stiff and soft parts
     bears_obstacles : handles contact with floors and colliders
     supports_contact : bodies may collide with each other
-    at_contrast : clause for advice on bodies with both stiff and soft parts, on how this solver behaves
-    remedy : clause for advice on steps that do not converge
+    at_contrast : clause on the solver's behaviour with bodies that have both stiff and soft parts, for advice texts
+    remedy : clause on what to change if steps do not converge, for advice texts
     own : settings that only this solver reads, as dataclass fields by name
     """
 

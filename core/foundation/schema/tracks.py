@@ -68,8 +68,9 @@ def extend(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the track of f frames that contains the samples ``whole`` (f,...,c) at frames and the samples ``between``
-    frames, (f-1) * (steps-1) arrays (...,c) in order of time; c is the number of coordinates.
+    """Return a track of f frames with ``steps`` samples per interval, from the samples at frames, ``whole`` (f,...,c),
+    and the samples in between, ``between``: (f-1) * (steps-1) arrays (...,c) in order of time. A point has c
+    coordinates.
 
     The path of a point between two frames is made exactly straight if it is straight within single precision. It is
     also made straight if the point stays still until the next frame and then jumps (constant interpolation, or data at
