@@ -35,8 +35,8 @@ def _closest_on_segment(a, b, p):
 
 @inner_kernel
 def closest_on_triangle(a, b, c, p, w):
-    """Write the barycentric weights of the point of triangle abc closest to p to w (3,); return its squared distance
-    from p.
+    """Write to w (3,) the barycentric weights of the point on triangle abc that is closest to p; return the squared
+    distance between the two points.
 
     If the closest point lies on a side or corner, the weights of the other corners are exactly 0. A triangle without
     area counts as its longest side.

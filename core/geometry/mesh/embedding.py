@@ -67,7 +67,7 @@ class Embedding:
         the v vertices for point i.
 
         The vertices with a weight in one row must all belong to one of ``tets`` (m,4); of several such tets the first
-        is taken. Raises ValueError if there is none.
+        is taken. Raises ValueError if no tet has all vertices of a row.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(
@@ -207,8 +207,8 @@ def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside
 
 @parallel_kernel
 def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
-    """Write the nearest tet of the points with the indices ``outside`` to ``tets`` (n,), and the points' barycentric
-    coordinates in it to ``barycentric`` (n,4). Entries of other points are kept.
+    """Write the index of the nearest tet to ``tets`` (n,), and the barycentric coordinates in that tet to
+    ``barycentric`` (n,4), for the points with the indices ``outside``. Entries of other points stay unchanged.
     """
     for k in range(first, last):
         i = outside[k]

@@ -12,7 +12,7 @@ from .tie_breaking import ALIKE, first_largest
 
 class Chosen(NamedTuple):
     """Result of :func:`farthest_points`: ``points`` (c,), ascending indices of the chosen points; ``nearest`` (p,), per
-    input point the position in ``points`` of the chosen point nearest to it.
+    input point the index, in the list ``points``, of the nearest chosen point.
     """
 
     points: np.ndarray

@@ -1,8 +1,8 @@
-"""Compliance correction for lattice cells that pins or a rigid part hold, against the locking of linear tets.
+"""Compliance correction against the locking of linear tets in lattice cells that pins or a rigid part hold.
 
-Linear tets are too stiff where they are clamped, and so is a body that is few cells thick. To compensate for both, the
-lattice is attached as if by a layer of the body's material of the thickness ``h / kappa``. h is the side of a cell, so
-the correction vanishes with refinement.
+Linear tets are too stiff near a clamp, and in bodies that are only few cells thick. To compensate for both, the lattice
+is attached to the clamp as if through a layer of the body's material. The layer's thickness is ``h / kappa``, with h
+the side of a cell, so the correction vanishes with refinement.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CELLS, KAPPA = (1.0, 2.0, 4.0), (1.5, 2.0, 3.0)
 
 
 def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:
-    """Return kappa (k,), the cell side over the layer's thickness, interpolated in the table ``CELLS``, ``KAPPA``.
-    ``cells`` (k,) are the square roots of the held areas, in cell sides.
+    """Return kappa (k,), the ratio of the cell side to the thickness of the compliant layer at k clamps, interpolated
+    in the table ``CELLS``, ``KAPPA``. ``cells`` (k,) are the square roots of the clamped areas, in cell sides.
     """
     return np.interp(cells, CELLS, KAPPA)

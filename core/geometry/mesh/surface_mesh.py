@@ -45,7 +45,7 @@ class SurfaceMesh:
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
         """Return the field ``name`` (``positions`` or ``triangles``) as a contiguous array (k,3). Raise MeshError if
-        its shape is wrong or its NumPy dtype kind is not in ``kinds``; the remedy then asks for three ``word`` per row.
+        its shape is wrong or its NumPy dtype kind is not in ``kinds``. ``word`` names the values in the error message.
         """
         array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:

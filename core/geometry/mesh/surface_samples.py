@@ -1,4 +1,4 @@
-"""Sample points spread over triangles, so densely that they hit every cell of a certain size that a triangle crosses.
+"""Dense sample points on triangles: every cell, of a certain size, that a triangle crosses contains a sample.
 
 Samples lie in rows parallel to a triangle's longest side, at most ``spacing`` apart, and within a row at most
 ``spacing`` apart. Both ends of a row are samples, so samples lie exactly on the triangle's corners and sides.
@@ -19,7 +19,7 @@ from .surface_mesh import SurfaceMesh
 from .tie_breaking import subdivision_counts
 
 DEGENERATE = 1e-12
-"""Ratio of twice a triangle's area to its squared longest side, up to which it is ignored: its normal is round-off."""
+"""Ratio of twice the area to the squared longest side, up to which a triangle is ignored: its normal is round-off."""
 
 
 class SurfaceSamples(NamedTuple):

@@ -119,8 +119,8 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m. Inverted tets are reoriented; flat tets, and
-    vertices that belong to no other tet, are removed.
+    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m. Inverted tets are reoriented, flat tets are
+    removed, and then vertices without a tet are removed.
     """
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]

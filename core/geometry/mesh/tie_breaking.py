@@ -1,4 +1,4 @@
-"""Choices between lengths that are equal except for round-off, as on lattices and symmetric bodies, made repeatable."""
+"""Reproducible choices between lengths that are equal except for round-off, as on lattices and symmetric bodies."""
 
 from __future__ import annotations
 

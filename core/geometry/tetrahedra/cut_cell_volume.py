@@ -104,9 +104,9 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the shadow of a polygon of ``count`` corners in a tet (p, face) of volume 1 to ``shadow`` (4,): its volume,
-    then its first moments by the three corners of the face. Rows of ``polygon`` are barycentric coordinates by these
-    corners.
+    """Add the shadow of a polygon, the part of a tet (p, face) that lies behind it as seen from p, to ``shadow`` (4,):
+    its volume and its first moments by corner of the face, if the tet has volume 1. The first ``count`` rows of
+    ``polygon`` are barycentric coordinates by these corners.
     """
     reach = np.empty(count)
     for k in range(count):
@@ -159,9 +159,9 @@ def _near(corners, tree, found):
 
 @inner_kernel
 def _shadows(corners, p, triangles, found, count, shadows, largest):
-    """Add the shadows of triangles in the four tets (p, face) of a tet with ``corners`` (4,3) to ``shadows`` (4,4), one
-    row per face. ``triangles`` (t,3,3) with the indices ``found[:count]`` are clipped to these tets; return the number
-    of pieces.
+    """Cut a tet with ``corners`` (4,3) into four tets (p, face), clip the ``triangles`` (t,3,3) with the indices
+    ``found[:count]`` to each, and add the pieces' shadows (:func:`_add_shadow`) to ``shadows`` (4,4), one row per face.
+    Return the number of pieces.
 
     ``largest`` (4,) receives the middle (3) of the largest piece and twice its area.
     """
@@ -215,8 +215,8 @@ def _note_largest(polygon, count, edges, p, largest):
 @inner_kernel
 def _asked(corners, p, at_p, field):
     """Sample the winding number w of a tet with ``corners`` (4,3) at five points: p, where it is ``at_p``, and four
-    points near the corners. Return the lowest and highest w, and True if ``|w|`` is not close to 1/2 at any of the
-    points.
+    points near the corners. Return the lowest and highest w, and False if ``|w|`` is close to 1/2 at one of the
+    points, True otherwise.
     """
     low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
     for c in range(4):
@@ -256,8 +256,9 @@ def _measure_one(corners, base, field, found, total, largest):
     """Add the inside fraction of the volume of a tet with ``corners`` (4,3), and its first moments by corner, to
     ``total`` (5,). The tet is cut into smaller ones if the volume formula does not hold in it.
 
-    ``base`` (4,) are barycentric coordinates of p. ``largest`` (4,) receives the middle (3) of the largest piece of
-    surface and twice its area. ``found`` is a buffer for triangle indices; return it, or a longer one.
+    ``base`` (4,) are barycentric coordinates of the point p at which w is computed. ``largest`` (4,) receives the
+    middle (3) of the largest piece of surface and twice its area. ``found`` is a buffer for triangle indices; return
+    it, or a longer one.
     """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
@@ -337,8 +338,8 @@ def _turned(lowest, highest, shadows, base, largest, field):
 @inner_kernel
 def _add_parts(at_p, turned, shadows, base, part):
     """Write the inside volume of a tet of volume 1, and its first moments by corner, to ``part`` (5,). ``at_p`` is
-    ``|w|`` at p, 0 if p is outside; ``turned`` the orientation of the surface; ``shadows`` (4,4) those in the four tets
-    (p, face); ``base`` (4,) the barycentric coordinates of p.
+    ``|w|`` at p, 0 if p is outside; ``turned`` the orientation of the surface; ``shadows`` (4,4) the result of
+    :func:`_shadows` for p; ``base`` (4,) the barycentric coordinates of p.
     """
     part[:] = 0.0
     for face in range(4):

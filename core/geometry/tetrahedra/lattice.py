@@ -192,8 +192,9 @@ def _all_corners(cells):
 
 @kernel
 def _untried_neighbours(cells, tried):
-    """Return the face neighbours of the tets of the list ``cells`` (m,4) that are not in the set ``tried``, and add
-    them to it. They are a list (k,4) with rows (cell x, y, z, slot), and their centroids (k,3), in units of cells.
+    """Return those face neighbours of the tets in the list ``cells`` (m,4) that are not in the set ``tried``, and add
+    these neighbours to ``tried``. Return them as a list (k,4) with rows (cell x, y, z, slot), and their centroids
+    (k,3), in units of cells.
     """
     found = np.empty((4 * len(cells), 4), dtype=np.int64)
     centroids = np.empty((4 * len(cells), 3))
@@ -218,8 +219,8 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest of a vertex's 24 tets that connect two face-connected parts of its kept tets: the first part and
-    any other. Write their indices to ``path`` (24,); return their number, 0 if there is one part only.
+    """Find the fewest of a vertex's 24 tets that, added to its kept tets, connect the first face-connected part of
+    these with another part. Write their indices to ``path`` (24,); return their number, 0 if there is one part only.
 
     ``kept`` (24,) is the mask of kept tets, ``adjacent`` (24,24) the face adjacency of the tets.
     """

@@ -107,8 +107,8 @@ def star_tet(vertex, member, cell):
     """Find one of the 24 tets around a lattice vertex: write the cell of tet ``member``, 0 to 23, to ``cell`` (3,) and
     return its slot. ``vertex`` (3,) has doubled coordinates.
 
-    The tet is the one that contains a point at a small offset from the vertex. ``member`` numbers the axes and signs of
-    the offset's largest and second largest component.
+    The tet is the one that contains a point at a small offset from the vertex. ``member`` encodes which
+    components of the offset are largest and second largest, and their signs.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8

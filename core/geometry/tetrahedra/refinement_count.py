@@ -1,9 +1,9 @@
 """Cheap estimate of the number of tetrahedra that painted refinement adds, from sample points on the surface.
 
-In units of an unrefined cell, the wanted size is ``s`` at the surface. Below a first layer of such cells it grows by
-``GRADING`` times the distance, up to 1. A column of unit area from the surface down to the depth ``D`` then has as many
-tets as an unrefined column of the depth ``integral from 0 to D of 1 / size³``. For ``D``, every sample point takes the
-mean depth of the body: volume over area.
+The unit of length is the side of an unrefined cell. The wanted size is ``s`` in a first layer of cells at the surface;
+below it the size grows by ``GRADING`` times the distance, up to 1. A column of unit area from the surface down to the
+depth ``D`` then has as many tets as an unrefined column of the depth ``integral from 0 to D of 1 / size³``. At every
+sample point, ``D`` is the mean depth of the body: volume over area.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 
 @lru_cache(maxsize=16)
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """Return two means over the sample points, by which painted refinement raises the number of tets.
+    """Return two numbers, averaged over the sample points, that tell how many tets painted refinement adds.
 
-    The first is a depth, in cells: an unrefined column of tets that is longer by it has as many tets as the refined
-    column. The second is the number of refined cells at the surface per unrefined cell.
+    The first is a depth, in cells: refinement adds as many tets to a column below the surface as an unrefined column of
+    this depth has. The second is the number of refined cells at the surface per unrefined cell.
 
     ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
     paint is 1, cells are smaller by the factor ``finest``.

@@ -1,7 +1,7 @@
 """Clean method: tetrahedra that keep the surface, by TetGen [Si 2015], for closed surfaces without self-intersections.
 
 Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
-faces and inside until no tet is larger than requested, or flatter than it can avoid.
+faces and inside until no tet exceeds the requested volume, and no tet is flat if that can be avoided.
 
 If TetGen optimises angles in the same run as it follows a sizing field, it may crash (on 2 of 156 bodies). Therefore a
 first run inserts vertices by the sizing field, and a second run starts with all of them and optimises.

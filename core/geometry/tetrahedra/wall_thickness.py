@@ -50,7 +50,7 @@ class ThinParts(NamedTuple):
 
 
 class Thickness(NamedTuple):
-    """Thickness at the k sample points of a surface whose opposite side is near.
+    """Thickness of a body at those k sample points of its surface from which the opposite side is near.
 
     Attributes
     ----------

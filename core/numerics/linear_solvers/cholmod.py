@@ -126,8 +126,8 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, held by the rows ``rows`` (size,) of x (N,k); other rows of x are
-        kept.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
         """
         if found := supernodes(self._factor, self._pattern.size):
             found.solve(x, rows)
@@ -190,7 +190,7 @@ class Supernodes(NamedTuple):
     columns : (s+1,) first column of each supernode
     row_starts : (s+1,) offset of each supernode in ``rows``
     starts : (s+1,) offset of each supernode in ``values``
-    rows : row indices of the supernodes; those of a supernode begin with its own columns
+    rows : row indices of all supernodes, one supernode after the other; each begins with its own columns
     values : entries of the supernodes, column by column
     order : (n,) index of the matrix row that is row i of the factor
     """
@@ -203,11 +203,11 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place for k right-hand sides, held by the rows ``rows`` (n,) of x (N,k). If ``is_whole`` is False,
-        do only the forward substitution.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is False, do only
+        the forward substitution.
 
-        ``rows`` are in the order of the matrix's unknowns; for a forward substitution, in the order of the factor's
-        rows.
+        ``rows`` (n,) holds the row of x (N,k) for each unknown of the matrix; for a forward substitution alone, for
+        each row of the factor.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)

@@ -35,7 +35,7 @@ class ConjugateGradients:
     relative_residual : residual at which the iteration ends early, in the norm of the preconditioner's inverse and
         relative to the solution's energy norm
     groups : (f,) index of each free vertex's group for the deflation; by default from :func:`vertex_groups`
-    deflated : True to correct each residual in the coarse space; False only to start in it, as [MFEM22]
+    deflated : True to correct each residual in the coarse space; False to correct only the initial guess, as [MFEM22]
     """
 
     label = "conjugate gradients"
@@ -97,8 +97,8 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices that contact
-        couples. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in the blocks.
+        """Assemble A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices coupled by
+        contact. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in the blocks.
 
         The preconditioner includes ``added`` (m,10,3), the part of the blocks' diagonals from other potentials than the
         tets' elasticity. It does not include ``low_rank``: a term of rank k costs about k iterations.
@@ -112,8 +112,8 @@ class ConjugateGradients:
         """Do nothing: this solver stores no pattern of coupled vertex pairs."""
 
     def try_factorize(self) -> bool:
-        """Factorise A in the coarse space; drop the low-rank term if A is indefinite there with it. Return False if A
-        without that term is indefinite in the coarse space or in a diagonal block.
+        """Factorise A in the coarse space; if A is indefinite there, drop its low-rank term and repeat. Return False if
+        A without that term is indefinite in the coarse space or in a diagonal block.
 
         An A that is indefinite elsewhere ends the iteration in :meth:`solve` early.
         """

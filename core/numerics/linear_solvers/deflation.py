@@ -47,7 +47,7 @@ class AffineDeflation:
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
         """Factorise ``E = W^T A W``. The matrix is the sum of the block rows ``A``, the term ``low_rank``, and
-        ``pairs`` (3f,3f), blocks between vertices that contact couples.
+        ``pairs`` (3f,3f), blocks between vertices coupled by contact.
 
         Return None, or the index of a group for whose affine displacements the matrix is not positive definite.
         """

@@ -69,8 +69,8 @@ class Direct:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices that
-        contact couples. The term ``low_rank`` is not added: the factor is updated by it.
+        """Assemble the matrix from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices
+        coupled by contact. The term ``low_rank`` is not added: the factor is updated by it.
         """
         pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
@@ -92,8 +92,8 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return the pairs, with those that the step's pattern lacks lumped on the diagonal. They are not lumped if
-        that would make a vertex much stiffer, or if the pattern has no contact pairs yet.
+        """Return the contact pairs, of which those that are not in the step's matrix pattern are lumped on the
+        diagonal. No pair is lumped if that would make a vertex much stiffer, or if the pattern has no contact pairs.
 
         A pair that has just come into contact range exerts little force, and often leaves again.
         """
@@ -111,7 +111,7 @@ class Direct:
         """Extend the matrix pattern by the contact ``pairs``; None restores the pattern of the tets alone. The symbolic
         analysis is repeated only if the pattern lacks a pair.
 
-        Most pairs of vertices that contact couples share a tet anyway.
+        Most pairs of vertices coupled by contact share a tet anyway.
         """
         sparsity, solver, *_ = self._alone
         if pairs is None:

@@ -104,8 +104,8 @@ class ElasticSystem(LinearSystem):
         return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled matrix; drop its low-rank term if the matrix is indefinite with it. Return False
-        if the matrix without that term is not positive definite.
+        """Factorise the last assembled matrix; if it is indefinite, drop its low-rank term. Return False if the matrix
+        without that term is not positive definite.
 
         Conjugate gradients test definiteness only in a coarse space and in the diagonal blocks.
         """

@@ -18,7 +18,7 @@ from ...mechanics.assembly.low_rank import LowRank
 from .protocol import DirectSolver
 
 DEPENDENT = 1e-13
-"""Square of a singular value of normalized columns below which it is treated as round-off."""
+"""Limit below which the square of a singular value of the normalized columns is treated as round-off."""
 
 
 class UpdatedFactor:

@@ -68,8 +68,8 @@ class PardisoSolver:
         return self._solution(SOLUTION, right_hand_side)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, held by the rows ``rows`` (size,) of x (N,k); other rows of x are
-        kept.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
         """
         x[rows] = self.solve(x[rows])
 

@@ -49,8 +49,8 @@ class DirectSolver(Protocol):
         """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation, as a new array."""
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides: the rows ``rows`` (size,) of x (N,k) hold them, and then the
-        solutions. Other rows of x are kept.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
         """
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
@@ -104,8 +104,8 @@ class SystemSolver(Protocol):
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble A from the element ``blocks`` (m,10,3,3), from ``pairs``, blocks between vertices that contact
-        couples, and from the term ``low_rank``, which may be kept as factors.
+        """Assemble A from the element ``blocks`` (m,10,3,3), from ``pairs``, blocks between vertices coupled by
+        contact, and from the term ``low_rank``, which may be kept as factors.
 
         ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (m,10,3), if given, is the
         part of the blocks' diagonals that is not from the tets' mass and elasticity.
@@ -115,8 +115,8 @@ class SystemSolver(Protocol):
         """Remove the contact pairs of earlier steps from the matrix pattern, so that results do not depend on them."""
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled A; drop its low-rank term if A is indefinite with it. Return False if A without
-        that term is not positive definite.
+        """Factorise the last assembled A; if A is indefinite, drop its low-rank term. Return False if A without that
+        term is not positive definite.
         """
 
     def weak_vertex(self) -> int:

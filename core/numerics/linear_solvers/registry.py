@@ -41,7 +41,7 @@ class Choice:
     Attributes
     ----------
     name : value of the setting ``linear_solver``, other than ``automatic``
-    solver : class of the direct solver; for conjugate gradients, of the one that factorises the preconditioner
+    solver : class of the direct solver; with conjugate gradients, this solver factorises the preconditioner
     reason : text on why it was chosen, for the user
     """
 

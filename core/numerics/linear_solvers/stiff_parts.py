@@ -20,7 +20,7 @@ MOST_PARTS = 24
 """Number of connected parts, the largest, that get separate groups; the smaller parts share one."""
 
 PIECES = 16
-"""A part with more than 1 / PIECES of the vertices is halved until no piece has more."""
+"""A part is halved until each piece has at most 1 / PIECES of the vertices."""
 
 
 def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray) -> np.ndarray:

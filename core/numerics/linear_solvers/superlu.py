@@ -67,8 +67,8 @@ class SuperLUSolver:
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, held by the rows ``rows`` (size,) of x (N,k); other rows of x are
-        kept.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
         """
         x[rows] = self.solve(x[rows])
 

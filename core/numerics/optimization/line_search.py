@@ -52,7 +52,7 @@ def expand(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
     """Double an accepted step length ``alpha``, up to ``longest``, while the merit decreases; return the last step
-    length and its trial. ``merit`` and ``trial``, the one of ``alpha``, are as in :func:`backtrack`.
+    length and its trial. ``merit`` is as in :func:`backtrack`, ``trial`` is its result at ``alpha``.
     """
     value = merit(alpha)[0]
     while 2.0 * alpha <= longest:

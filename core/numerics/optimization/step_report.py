@@ -98,8 +98,8 @@ class StepReport:
 
 
 class _Timed:
-    """Context manager that adds the duration of a block to ``seconds[part]``. A step of a small body uses a dozen, and
-    a generator would take three times as long.
+    """Context manager that adds the duration of a code block to ``seconds[part]``. It is a class, since a generator is
+    three times as slow, and a step of a small body times a dozen blocks.
     """
 
     __slots__ = ("part", "seconds", "start")

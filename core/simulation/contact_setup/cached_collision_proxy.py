@@ -1,7 +1,7 @@
-"""Cache of a body's skin and of the warnings about it in a frame store; each takes as long to compute as a frame.
+"""Cache, in a frame store, of a body's collision skin and of the warnings about this skin.
 
-The skin is a closed surface near the render surface of a body on a lattice, and replaces it in contact
-(:mod:`core.contact.proxy`).
+The skin is a closed surface near the render surface of a body on a lattice. It replaces the render surface in contact
+(:mod:`core.contact.proxy`). Computing the skin takes as long as a frame, and so do the warnings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Skin(NamedTuple):
 
 
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
-    """Return the skin of a job's body, read from the store, or computed and stored.
+    """Return the collision skin of a job's body, read from the store, or computed and stored.
 
     MeshError if the lattice cells are too coarse for a skin.
     """
@@ -53,7 +53,7 @@ def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
 
 
 def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
-    """Return the warnings about the skin of a job's body (:func:`skin_warnings`), read from the store, or computed and
+    """Return the warnings about a body's collision skin (:func:`skin_warnings`), read from the store, or computed and
     stored."""
     about = (store.about_cached("skin") if store is not None else None) or {}
     said = about.get("warnings")

@@ -53,9 +53,9 @@ class ColliderSet(NamedTuple):
     Attributes
     ----------
     triangles : (t,3), faces with an area; indices into the vertices of the collider
-    tracks : (samples,k,3), m, positions of the vertices at the samples of a track, or one sample if it is static
+    tracks : (samples,k,3), m, positions of the vertices sampled over time; one sample for a static collider
     found : the colliders as the bodies define them
-    collapsing : True if a face of the collider has no area at some samples, but not at all of them
+    collapsing : True if the area of a face of the collider is zero at some times, but not always
     """
 
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ class ColliderSet(NamedTuple):
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
     """Return the colliders of all bodies, each once; grounds are raised by their thickness.
 
-    ColliderError if all faces of a collider have zero area at a sample.
+    ColliderError if all faces of a collider have zero area at the same time.
     """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
@@ -119,8 +119,8 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """Return the faces (t,3) of a collider that have an area at some sample, and True if one of them has none at
-    another."""
+    """Return the faces (t,3) of a moving collider without those whose area is always zero, and True if the area of any
+    returned face is zero at some time."""
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
     for positions in collider.positions:  # sample by sample: a track may be as large as the memory
         longest = np.maximum(longest, _sides_and_areas(positions, collider.triangles)[0])
@@ -200,7 +200,7 @@ def concatenate_surfaces(
 ) -> CollisionMesh:
     """Return one collision mesh of the bodies' surfaces ``owns`` and, after them, of the colliders.
 
-    The id of a body or collider is its position in this order. ``given`` holds per body the mask (s,) bool of surface
+    The id of a body or collider is its index in this order. ``given`` holds per body the mask (s,) bool of surface
     vertices with prescribed positions. The bodies with the ids ``selves`` have self-contact.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
@@ -217,10 +217,10 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return the vertices of the surfaces ``owns`` of several bodies as points whose positions the unknowns of
-    ``space`` give.
+    """Return the collision vertices of several bodies as points, to be positioned by the unknowns of ``space``.
 
-    ``space`` is the joined space of these bodies; ``firsts`` holds the index of each body's first tet in it.
+    ``space`` is the joined space of these bodies, and ``firsts`` holds the index of each body's first tet in it.
+    ``owns`` are the bodies' collision surfaces.
     """
     return space.points(
         Embedding(

@@ -1,7 +1,7 @@
 """Contact between the bodies of a group and all their colliders: surfaces, contact parameters, and blocked steps.
 
-Bodies that overlap one another at the first frame are refused. A collider that a body overlaps at the first frame, or
-with a face whose area vanishes at times, cannot have a barrier: it pushes by penalty springs
+Bodies that overlap one another at the first frame are refused. A collider cannot have a barrier if a body overlaps it
+at the first frame, or if the area of one of its faces vanishes at times. It pushes by penalty springs
 (``contact/penalty/penalty.py``) instead, and bodies may cross it.
 """
 
@@ -70,11 +70,11 @@ class ContactGroup:
 
     Attributes
     ----------
-    names : names of the bodies, then of the colliders; their indices are used everywhere
+    names : names of the bodies, then of the colliders; the indices of bodies and colliders refer to this order
     owns : the collision surface of each body
     colliders : the colliders of all bodies, each once
     first : (s,3) m, the vertices of all surfaces at the first frame
-    growths : growth of each body that begins shrunk, by the index of the body
+    growths : growth of each body that begins at reduced size, by the index of the body
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -115,12 +115,12 @@ class ContactGroup:
 
     @property
     def _collapsing(self) -> np.ndarray:
-        """Indices into the colliders of those that have no barrier because the area of a face vanishes at times."""
+        """Indices of the colliders that have no barrier, since the area of one of their faces vanishes at times."""
         return np.flatnonzero(self.colliders.collapsing)
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """Indices, per body, into its list of colliders of those with an IPC barrier, which the body never crosses."""
+        """Indices into ``Body.colliders``, per body, of colliders with an IPC barrier, which bodies cannot cross."""
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
             [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
@@ -150,9 +150,9 @@ class ContactGroup:
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs (k,2) per body of vertices of its surface that never collide with each other.
+        """Pairs (k,2), per body, of vertices of its collision surface that are excluded from self-contact.
 
-        The body touches or intersects itself there at rest or at the first frame. Empty for a body without
+        At these vertices the body touches or intersects itself at rest or at the first frame. Empty for a body without
         self-contact.
         """
         found, start = [], 0
@@ -261,9 +261,9 @@ class ContactGroup:
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
         """Return the pairs of names of the objects that block a step, with the closest pair first.
 
-        The vertices of all surfaces at ``y`` (s,3), m, have yet to move by ``missing`` (s,3), m; the pairs are those
-        that collide first on this way. If nothing collides, since the obstacle was moved away, the pair is that of the
-        vertex with the largest remaining displacement and the nearest vertex of another body or collider.
+        ``missing`` (s,3), m, are the displacements that the surface vertices at ``y`` (s,3), m, could not make. The
+        objects are those that collide first on these displacements. If none collide, since the obstacle was moved away,
+        the pair is the object with the largest missing displacement of a vertex, and the object nearest to this vertex.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -330,8 +330,8 @@ class ContactGroup:
 def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
     """Return True if the vertices ``corners`` cannot block each other, since they move rigidly together.
 
-    They must all be prescribed and belong to one body or collider, and their displacements ``missing`` (s,3) from ``y``
-    (s,3), m, must keep their distances from the first of them.
+    All must be prescribed and belong to one body or collider. Their distances from the first vertex must be the same at
+    the positions ``y`` (s,3), m, and after the displacements ``missing`` (s,3), m.
     """
     if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
         return False
@@ -341,12 +341,12 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
 
 
 def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
-    """Return the matrix (n,s) that distributes forces on the s vertices of a collision surface to n render vertices, at
-    rest.
+    """Return the matrix (n,s), computed at rest, that distributes forces on the s vertices of a collision surface to n
+    render vertices.
 
-    The force on a collision vertex is divided by area among the render vertices around it, if these have at least half
-    of its area: so it spreads over a finer render mesh. Otherwise the force acts at the closest point of the render
-    surface.
+    The force on a collision vertex is divided by area among the render vertices around it, to spread over a finer
+    render mesh. If the area of these is less than half of the collision vertex's area, the force acts at the closest
+    point of the render surface instead.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
@@ -365,8 +365,8 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
-    """Return the mask (s,) bool of the vertices of a body's collision surface that pins hold, until frame ``frame``
-    (from 0).
+    """Return the mask (s,) bool of the vertices of a body's collision surface that pins hold until frame ``frame``,
+    counted from 0.
 
     Pins hold a vertex by prescribed unknowns, or by springs on its tet. ``points`` are the vertices in the body's
     space.

@@ -28,7 +28,7 @@ ROOM = 0.1
 
 
 class PairRequests(NamedTuple):
-    """Contact parameters that the settings request per pair of bodies and colliders, in arrays (b,b) of all b of them.
+    """Contact parameters that the settings request for each pair of b bodies and colliders, in arrays (b,b).
 
     ``can_collide`` is bool, ``friction`` the coefficient of friction, and ``gap`` the distance kept in contact, m.
     """
@@ -85,8 +85,8 @@ def pair_parameters(
     ``distance`` the usual activation distance, m, and ``softest`` (b,) the bodies' Young's moduli, Pa, inf for
     colliders. A pair that begins close gets a smaller activation distance, and if necessary a smaller gap, so that it
     begins without contact forces. Both are halved a whole number of times, since each different value needs a separate
-    barrier. For the same reason all pairs are halved at least k times, where k is the largest number of halvings up to
-    FEW that occurs.
+    barrier. For the same reason, all pairs that need at most FEW halvings of the activation distance get the same
+    number: the largest one among them.
     """
     gap, room = want.gap.copy(), apart - want.gap
     tight = want.can_collide & (room < ROOM * distance)

@@ -34,7 +34,7 @@ SAMPLES, LONGER = 2000, 0.01
 lengthened if these points missed an overlap.
 """
 BETTER = 0.98
-"""Fraction of the shortest separating length so far at which a further direction must separate to be searched at all.
+"""A direction is searched only if this fraction of the shortest separating length found so far separates along it.
 """
 BEYOND = 1.05
 """Clearance that a separation adds to the overlap's depth, relative to the gap plus the activation distance."""
@@ -105,8 +105,8 @@ class FirstFrameContact(NamedTuple):
 class _SurfacePair:
     """Search for the displacement that separates the surface a from the surface b.
 
-    The constructor takes their vertices, (a,3) and (b,3) m, and triangles. ``is_body`` is True if b is a body, in which
-    a must not lie. Distances larger than ``distance``, m, are not computed.
+    The constructor takes the vertices a (p,3) and b (q,3), m, and the triangles of both. ``is_body`` is True if b is a
+    body, so that a must not lie inside b. Distances larger than ``distance``, m, are not computed.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class _SurfacePair:
         """Return the length, m, and the unit direction (3,) of the shortest displacement found that separates the
         surfaces.
 
-        The displacement is one of the first surface. The search ends early at a length below ``least``, m.
+        The displacement moves the first surface. The search ends early at a length below ``least``, m.
         """
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
@@ -239,11 +239,12 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders, of which those that merely touch a body at the first frame are moved away from it.
+    """Return the colliders after moving those that merely touch a body at the first frame away from that body.
 
-    A body that stands exactly on a floor is an example. A collider touches a body if they are closer than ``touching``,
-    m, or overlap by at most ``deepest``, m. It is moved in all frames by the depth and a clearance. A ground, which has
-    been raised by its thickness, is lowered below all bodies that extend at most ``deepest``, m, below its height.
+    An example is a floor on which a body stands exactly. A collider touches a body if they are closer than
+    ``touching``, m, or overlap by at most ``deepest``, m. It is moved in all frames by the depth and a clearance. A
+    ground, which has been raised by its thickness, is lowered below all bodies that extend at most ``deepest``, m,
+    below its height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
@@ -276,8 +277,8 @@ def _meeting(
     """Return the surfaces of the body ``i`` and the body or collider ``j`` if they overlap or are closer than
     ``touching``, m.
 
-    If ``j`` is a ground, return the depth, m, of the body below its height, if that is larger than ``touching``.
-    Otherwise return None.
+    If ``j`` is a ground, return how far the body extends below the ground's height, m, if this depth exceeds
+    ``touching``. Return None if the two are farther apart.
     """
     n = len(at.positions)
     if j < n:

@@ -95,8 +95,8 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """Return a further remedy for overlapping bodies, by Grow Apart, that follows the advice to move them; "" if none
-    helps."""
+    """Return a sentence about Grow Apart as a remedy for overlapping bodies, to append to the advice to move them;
+    "" if there is nothing to say."""
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Grow Apart does nothing." if wanted else ""

@@ -101,7 +101,7 @@ def bake_frames(
         (``fit_handles``)
     until : stop after this frame, as if ``should_stop`` had returned True
     with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets
-    is_warm : do not compile missing kernels in advance; kernels that the steps use are loaded, or compiled, anyway
+    is_warm : True to skip the compilation of all missing kernels; those that the steps use are still loaded or compiled
 
     Returns
     -------
@@ -232,8 +232,8 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies, which are also those of their folders. SettingsError if a name is not valid
-    for one."""
+    """Return the names of a job's bodies, which are also the names of their folders. SettingsError if a name is not
+    valid for a folder."""
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
@@ -349,7 +349,7 @@ def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
     """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies.
 
-    It is the total time minus the time of the steps of islands to which the body does not belong.
+    It is the total time minus the time of steps of other bodies' islands (bodies that are solved as one system).
     """
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
@@ -373,7 +373,7 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Do the work of a bake before its first frame, which includes the vibrations, store the data and send the
+    """Compute and store all that a bake computes before its first frame, including the body's vibrations, and send the
     report."""
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 

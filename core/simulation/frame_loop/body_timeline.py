@@ -27,7 +27,7 @@ class StateUpdate(NamedTuple):
     body : Prepared
         A new body, for example with other tets. A timeline begins with such a change.
     pins : int
-        Index of the frame, from 0, whose set of held pins applies from now on.
+        Index of a frame, from 0. The pins scheduled for this frame hold from now on.
     stiffness : (K,)
         Natural logarithms of the factors on the K moduli of the materials (``settings.moduli``).
     """
@@ -40,7 +40,8 @@ class StateUpdate(NamedTuple):
 class Invalidated(NamedTuple):
     """Flags of what has changed since the previous step.
 
-    They are True for any change, a new body, other pinned unknowns, and other stiffness.
+    ``any`` is True for any change, ``body`` for a new body, ``pinned`` for other pinned unknowns, and ``stiffness`` for
+    other stiffness.
     """
 
     any: bool = False

@@ -85,7 +85,8 @@ def _right_hand_sides() -> None:
 def _has_right_hand_sides(body: Body) -> bool:
     """Return True if the simulation of a body solves linear systems with several right-hand sides at once.
 
-    This is so for ConJac, subspaces, matches, springs, force fields, an initial shape, and varying accelerations.
+    ConJac, subspaces, vibration matching, springs, force fields, an initial shape, and accelerations that vary over the
+    body need this.
     """
     of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
     taken_in = of_vertices or body.initial_shape is not None or body.absorbers or body.force_fields
@@ -272,8 +273,8 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return the potential that matches vibrations in nearly all subspaces, with zero stiffness; empty in the full
-    space."""
+    """Return the potential that matches vibrations, with zero stiffness, since nearly all bodies in a subspace use it;
+    empty in the full space."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -330,7 +331,7 @@ def _seconds_compiled() -> float:
 
 
 def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
-    """Compile the stages that no other process is compiling; with ``wait``, wait for the others at the end."""
+    """Compile the stages that no other process is compiling; with ``wait``, then wait for the remaining stages."""
     for patience in (0.0, math.inf) if wait else (0.0,):
         for stage in stages:
             if not jit.is_compiled(stage.name):
@@ -356,9 +357,9 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Context in which a second process compiles the same stages, beginning with the second one.
+    """Context in which a second process also compiles the stages, from stage 2 to the last and then stage 1.
 
-    In a first bake, the first stage takes about as long as all others together.
+    In a first bake, stage 1 takes about as long as all others together.
     """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
@@ -392,7 +393,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the compile time, s, of all stages that will be compiled at the end, those compiled earlier included.
+    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, those compiled before included.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:

@@ -30,8 +30,8 @@ from .compile_kernels import warm_up
 def mode_count(job: Job, model: Model, modes: int) -> int:
     """Return the number of skinning modes to compute for a body if ``modes`` are requested; 0 for a subspace solver.
 
-    The number is at least that of connected parts of the mesh without a pin, and at most that of free vertices. A
-    subspace solver has its own modes.
+    The number is at least the number of connected parts of the mesh without a pin, and at most the number of free
+    vertices. A subspace solver has its own modes.
 
     Raises
     ------
@@ -152,9 +152,9 @@ def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Return the normalised coordinates around rest positions (n,3), m, without round-off in single precision.
+    """Return the normalised coordinates around rest positions (n,3), m, that single precision stores without round-off.
 
-    Their centre is exact in 32 bits, and their size is a power of two, so that dividing by it does not round.
+    Their centre is rounded to 32 bits, and their size to a power of two, so that dividing by the size does not round.
     """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))

@@ -82,9 +82,9 @@ class GroupStepper:
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs (k,2) per body of vertices of its surface that never collide with each other.
+        """Pairs (k,2), per body, of vertices of its collision surface that are excluded from self-contact.
 
-        The body touches itself there at rest or at the first frame.
+        At these vertices the body touches itself at rest or at the first frame.
         """
         return self._gathering.excluded_pairs
 
@@ -247,8 +247,8 @@ class GroupStepper:
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """Return the states with the velocities of growing bodies, also in their history, replaced by those of their
-        growth.
+        """Return the states, with the velocities and histories of growing bodies replaced by those of the growth
+        alone.
 
         ``time`` is in frames after the first.
         """
@@ -307,9 +307,9 @@ def simulate_group(
 ) -> Iterator[list[Frame]]:
     """Yield the simulated frames, as a list with one :class:`Frame` per body.
 
-    They are all frames, or those after ``start``, which is a frame number and the state per body at it. ``begun`` is
-    called with the stepper before the first step. :func:`simulate_body` steps a body without IPC contact, and also a
-    single body whose ``start`` was recorded in live mode.
+    All frames are simulated, or only those after ``start``, a frame number with the state per body at that frame.
+    ``begun`` is called with the stepper before the first step. :func:`simulate_body` steps a body without IPC contact,
+    and also a single body whose ``start`` was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):

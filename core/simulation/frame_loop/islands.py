@@ -47,7 +47,7 @@ class Island:
     def loads(self) -> tuple[Load, ...]:
         """Contact load of the island in a tuple; empty if the island is solved without contact.
 
-        This is so if it has no contact pairs, and its elastic energies do not prevent inversion.
+        Contact is left out if the island has no contact pairs and its elastic energies do not prevent inversion.
         """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
@@ -133,8 +133,8 @@ def _coupled(
     vertices.
 
     The positions are (c,3), m; ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider
-    couples all islands within its reach. Otherwise its position is that in the first island within its reach, or its
-    target if there is none.
+    couples all islands within its reach. A collider's end position is the one computed with the first island within its
+    reach, or its target if no island is within reach.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

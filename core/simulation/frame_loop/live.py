@@ -77,9 +77,9 @@ class LiveBody:
         """Set the Young's moduli of the materials, Pa, and the factors on the stiffness of the controlled vibrations.
 
         The moduli are in the order of ``settings.moduli``; empty sequences restore the keyed values. Elastic forces
-        change at once, while the contact stiffness stays. Return True if this makes the subspace or the match
-        approximate, since they were computed for another distribution of stiffness. SettingsError for values out of
-        range.
+        change at once, while the contact stiffness stays. Return True if this makes the subspace or the matched
+        vibrations approximate, since they were computed for another distribution of stiffness. SettingsError for values
+        out of range.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(
@@ -135,7 +135,7 @@ def _change(
 ) -> np.ndarray:
     """Return the natural logarithms (k,) of the ratios of ``new`` to ``old`` values; zeros if ``new`` is empty.
 
-    Raise the error ``wrong`` if new values are out of ``bounds`` or of another number.
+    Raise the error ``wrong`` if a new value is out of ``bounds``, or if there are more or fewer new values than old.
     """
     if not len(new):
         return np.zeros(len(old))

@@ -1,4 +1,4 @@
-"""Match of a body's lowest vibrations with those of the same mesh in the full space, or of a finer mesh
+"""Matching of a body's lowest vibrations with the vibrations of the same mesh in the full space, or of a finer mesh
 (:mod:`eigenfit`)."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ load, but the matching potential corrects only the body, in series with them. Wi
 """
 
 SWING = 0.1
-"""Amplitude of the slowest vibration at which the stiffness of the pins is evaluated, relative to the body's size."""
+"""Deflection for which the stiffness of pins is computed: amplitude of the slowest vibration over the body's size."""
 
 GIVING = 4.5
 """Limit above which pins hold too little of a body for a match. It applies to the fraction of the slowest vibration's
@@ -86,9 +86,9 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches the body's vibrations with a finer body's or controls their stiffness (None
-    without one), and the report. Only pins that hold in all frames after the first count: they apply from the start,
-    and no other choice is better later. ``pins`` are those of the unknowns, ``points`` the surface vertices."""
+    """Return the method that matches the body's vibrations or controls their stiffness, or None, and the report of the
+    match. Pins count only if they hold in all frames after the first, since one match serves all frames. ``pinned`` are
+    the pins of the surface, ``pins`` those of the solver's unknowns, and ``points`` the surface vertices."""
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
     if not solver.is_matched and factors is None:
@@ -197,10 +197,11 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
-    """Return the trial that measures the error of a match against a reference simulation, with the pins at rest.
+    """Return the trial that measures the error of matched vibrations against a reference simulation with pins at rest.
 
     The reference has all vertices of the same mesh as unknowns, or is the finer body with pins as in a bake. ``always``
-    are the pins and ``firm`` (m,), Pa, the moduli for their springs. None if the reference is too large or fails.
+    are the pins and ``firm`` (m,), Pa, the moduli for their springs. Returns None if the reference is too large, or
+    fails.
     """
     rest = job.body.surface.positions[always.pinned]
 
@@ -282,10 +283,10 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body whose pin springs are as stiff as at the end of a swing of the amplitude :data:`SWING`.
+    """Return a finer body with pin springs as stiff as at the largest deflection, :data:`SWING`, of its slowest mode.
 
-    The springs stiffen with their extension: where a force would extend a spring of constant stiffness by the fraction
-    g of its reach, it extends the stiffening spring by ``g / (1 + g)`` (:mod:`stiffening_springs`). ``moduli`` (m,),
+    The springs stiffen with their extension: a force that extends a spring of constant stiffness by the fraction g of
+    its reach extends the stiffening spring by ``g / (1 + g)`` (:mod:`stiffening_springs`). ``moduli`` (m,),
     Pa, are those of the tets. MatchError if the pins hold too little of the body (:data:`GIVING`).
     """
     if finer.anchors is None or not finer.anchors.nnz:

@@ -129,7 +129,7 @@ class Loads:
 
 
 class _Substep(NamedTuple):
-    """Substep between frames ``frame`` - 1 and ``frame``, of which it takes the fractions from ``begin`` to ``end``.
+    """Substep from the fraction ``begin`` to the fraction ``end`` of the interval between ``frame`` - 1 and ``frame``.
 
     Forces are evaluated at the fraction ``now``; ``held`` (p,) bool marks the contact points that pins hold.
     """
@@ -142,8 +142,8 @@ class _Substep(NamedTuple):
 
 
 MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
-"""Function that returns the penalty contact with an obstacle, given it, its coefficient of friction, and the mask (p,)
-bool of contact points that pins hold.
+"""Function that returns the penalty contact with an obstacle, given the obstacle, its coefficient of friction, and the
+mask (p,) bool of contact points that pins hold.
 """
 
 
@@ -193,7 +193,7 @@ class _MovingField:
 
 
 class _ReducedField:
-    """Acceleration field of a body in a subspace, whose generalised forces are computed in advance for all samples."""
+    """Acceleration field of a body in a subspace; its generalised forces are computed in advance for all frames."""
 
     def __init__(
         self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
@@ -278,7 +278,7 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """Return a collider with the settings of the body's contact pair with it, if there is one, in place of its own."""
+    """Return a collider with the settings of the body's contact pair with this collider, if there is such a pair."""
     overrides = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
     if "thickness" in overrides:
         overrides["thickness"] = max(

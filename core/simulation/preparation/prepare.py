@@ -100,8 +100,7 @@ class Prepared:
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
-        """Return the values at the tets over which the space integrates elasticity, out of ``of_tets`` (m,) for all
-        tets.
+        """Return the entries of ``of_tets`` (m,), values at all tets, for the tets over which elasticity is integrated.
 
         These are all tets, or the cubature tets of a subspace.
         """
