@@ -36,26 +36,26 @@ face-vertex pairs the nearest point is interior to the edge or face.
 def hessian_stencils(
     points: np.ndarray,
     kinds: np.ndarray,
-    numbers: np.ndarray,
+    pair_parameters: np.ndarray,
     y: np.ndarray,
-    distance: float,
+    dhat: float,
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
     """Return the barrier's 12 x 12 Hessian blocks, N/m, of k pairs of primitives, for surface vertices at y (s,3) m.
 
     ``points`` (k,4) are the vertex indices of each pair, first primitive first, -1 if unused. ``kinds`` (k,) are
-    ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type. ``numbers`` (k,3) are area
-    weight m², minimum distance dmin m and mollifier threshold m⁴ per pair. ``distance`` is the activation distance
+    ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type. ``pair_parameters`` (k,3) are
+    area weight m², minimum distance dmin m and mollifier threshold m⁴ per pair. ``dhat`` is the activation distance
     dhat, m; ``stiffness`` is in Pa. If ``projected``, negative eigenvalues of each block are set to zero.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
-    _hessian_stencils(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
+    _hessian_stencils(len(points), points, kinds, pair_parameters, y, dhat, stiffness, projected, out)
     return Stencils(points, out)
 
 
 def normal_force_magnitudes(
-    points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
+    points: np.ndarray, kinds: np.ndarray, pair_parameters: np.ndarray, y: np.ndarray, dhat: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return three arrays for k pairs of primitives: barycentric weights (k,4), the barrier's normal forces (k,) N, and
     the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
@@ -65,7 +65,7 @@ def normal_force_magnitudes(
     of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
-    _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
+    _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
     return shares, forces, slopes
 
 
@@ -219,19 +219,19 @@ def _mollify(x, threshold, b, first_derivative, g, H):
 
 
 @parallel_kernel
-def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
+def _hessian_stencils(begin, end, points, kinds, pair_parameters, y, dhat, stiffness, projected, out):
     x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
     c, B, basis = np.empty(4), np.empty((2, 4)), np.empty((9, 12))
     half, A = np.empty((9, 12)), np.empty((3, 9, 9))
     for p in range(begin, end):
         _gathered(points[p], y, x)
-        weight, kept, threshold = numbers[p]
+        weight, kept, threshold = pair_parameters[p]
         # The barrier is a function of squared distances beyond dmin².
         D = _squared_distance(kinds[p], x, c, B, g, H) - kept * kept
-        reach = (2.0 * kept + distance) * distance
+        reach = (2.0 * kept + dhat) * dhat
         if D >= reach:
             continue
-        b, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * distance / reach**2)
+        b, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * dhat / reach**2)
         for i in range(4):
             for k in range(3):
                 for j in range(4):
@@ -252,15 +252,15 @@ def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness
 
 
 @kernel
-def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes):
+def _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes):
     x, g, H, B = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3)), np.empty((2, 4))
     for p in range(len(points)):
         _gathered(points[p], y, x)
-        weight, kept, threshold = numbers[p]
+        weight, kept, threshold = pair_parameters[p]
         square = _squared_distance(kinds[p], x, shares[p], B, g, H)
-        D, reach = square - kept * kept, (2.0 * kept + distance) * distance
+        D, reach = square - kept * kept, (2.0 * kept + dhat) * dhat
         if D < reach and (kinds[p] < EDGES or _parallel(x, threshold) >= 1.0):
-            _, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * distance / reach**2)
+            _, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * dhat / reach**2)
             forces[p] = -2.0 * math.sqrt(square) * first_derivative
             slopes[p] = 2.0 * first_derivative + 4.0 * square * second_derivative
 

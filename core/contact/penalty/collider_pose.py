@@ -47,12 +47,12 @@ class ColliderPose(NamedTuple):
         return cls(corners, normals, edge_normals, corner_normals, tree)
 
 
-def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum ``values`` (t,3,3), one vector per entry of the index array ``number`` (t,3), over all entries with the same
-    index. Return these sums at every entry, (t,3,3).
+def _summed(feature_index: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sum ``values`` (t,3,3), one vector per entry of the index array ``feature_index`` (t,3), over all entries with
+    the same index. Return these sums at every entry, (t,3,3).
     """
-    flat = number.ravel()
-    return np.stack([np.bincount(flat, values[..., i].ravel())[number] for i in range(3)], axis=-1)
+    flat = feature_index.ravel()
+    return np.stack([np.bincount(flat, values[..., i].ravel())[feature_index] for i in range(3)], axis=-1)
 
 
 @inner_kernel

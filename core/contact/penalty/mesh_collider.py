@@ -207,21 +207,21 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 
 @parallel_kernel
-def _contacts(first, last, points, start, clear, before_corners, after, solid, thickness, reach, found):
+def _contacts(first, last, points, start, start_distance, before_corners, after, solid, thickness, reach, found):
     """Compute the contacts ``found`` of points (p,3) m at the end of a step: gaps, push directions, and the collider's
     displacements at the closest points. ``start`` is each point's position at the step's beginning, moved with the
-    collider to its final pose; ``clear`` is the signed distance there. Points that stay farther than ``reach`` m from
-    the collider are skipped.
+    collider to its final pose; ``start_distance`` is the signed distance there. Points that stay farther than ``reach``
+    m from the collider are skipped.
     """
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
         y = points[p]
         displacement = minus(y, start[p])
         went = np.sqrt(dot(displacement, displacement))
-        if clear[p] - went > reach or not np.isfinite(went):
+        if start_distance[p] - went > reach or not np.isfinite(went):
             continue
         w, n = np.zeros(3), np.empty(3)
-        bound = (abs(clear[p]) + went) * (1.0 + 1e-9) + 1e-300
+        bound = (abs(start_distance[p]) + went) * (1.0 + 1e-9) + 1e-300
         tri, d2 = nearest_triangle(y, bound * bound, corners, tree, w)
         if tri < 0:
             tri, d2 = nearest_triangle(y, np.inf, corners, tree, w)
@@ -229,7 +229,7 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
         away, length = minus(y, at), np.sqrt(d2)
         sign = -1.0 if solid[tri] and dot(feature_normal(after, tri, w), away) < 0.0 else 1.0
         hit = -1
-        if clear[p] >= 0.0 and went >= (clear[p] + length) * (1.0 - 1e-9):
+        if start_distance[p] >= 0.0 and went >= (start_distance[p] + length) * (1.0 - 1e-9):
             hit = first_hit(start[p], y, corners, tree)
             if hit >= 0 and solid[hit] and sign > 0.0:
                 left = first_hit(y, start[p], corners, tree)

@@ -136,9 +136,9 @@ def _inverse(e, out):
 
 
 @inner_kernel
-def _near(corners, tree, found):
+def _near(corners, tree, near_triangles):
     """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Return an array that
-    starts with their indices, and their number. The array is ``found``, or a longer one if that is too short.
+    starts with their indices, and their number. The array is ``near_triangles``, or a longer one if that is too short.
     """
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -146,19 +146,19 @@ def _near(corners, tree, found):
     leaf, depth = next_overlap(stack, 1, low, high, tree)
     while leaf >= 0:
         for k in range(tree.start[leaf], tree.end[leaf]):
-            if count == len(found):
+            if count == len(near_triangles):
                 longer = np.empty(2 * count, dtype=np.int32)
                 for j in range(count):
-                    longer[j] = found[j]
-                found = longer
-            found[count] = tree.order[k]
+                    longer[j] = near_triangles[j]
+                near_triangles = longer
+            near_triangles[count] = tree.order[k]
             count += 1
         leaf, depth = next_overlap(stack, depth, low, high, tree)
-    return found, count
+    return near_triangles, count
 
 
 @inner_kernel
-def _shadows(corners, p, triangles, found, count, shadows, largest):
+def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
     """Cut a tet with ``corners`` (4,3) into four tets (p, face), clip the ``triangles`` (t,3,3) with the indices
     ``found[:count]`` to each, and add the pieces' shadows (:func:`_add_shadow`) to ``shadows`` (4,4), one row per face.
     Return the number of pieces.
@@ -174,7 +174,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             edges[j, 0], edges[j, 1], edges[j, 2] = minus(corners[(face + 1 + j) % 4], p)
         _inverse(edges, inverse)
         for k in range(count):
-            t = triangles[found[k]]
+            t = triangles[near_triangles[k]]
             for c in range(3):
                 polygon[c, 0], polygon[c, 1], polygon[c, 2] = times(inverse, minus(t[c], p))
             n = 3
@@ -213,12 +213,12 @@ def _note_largest(polygon, count, edges, p, largest):
 
 
 @inner_kernel
-def _asked(corners, p, at_p, field):
-    """Sample the winding number w of a tet with ``corners`` (4,3) at five points: p, where it is ``at_p``, and four
-    points near the corners. Return the lowest and highest w, and False if ``|w|`` is close to 1/2 at one of the
-    points, True otherwise.
+def _asked(corners, p, w_at_p, field):
+    """Sample the winding number w of a tet with ``corners`` (4,3) at five points: p, where it is ``w_at_p``,
+    and four points near the corners. Return the lowest and highest w, and False if ``|w|`` is close to 1/2 at one of
+    the points, True otherwise.
     """
-    low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
+    low, high, sure = w_at_p, w_at_p, abs(abs(w_at_p) - 0.5) > CLEAR
     for c in range(4):
         w = winding_at(moved(corners[c], _ASKED, minus(p, corners[c])), field)
         low, high = min(low, w), max(high, w)
@@ -252,13 +252,13 @@ def _copy(source, target):
 
 
 @inner_kernel
-def _measure_one(corners, base, field, found, total, largest):
+def _measure_one(corners, base, field, near_triangles, total, largest):
     """Add the inside fraction of the volume of a tet with ``corners`` (4,3), and its first moments by corner, to
     ``total`` (5,). The tet is cut into smaller ones if the volume formula does not hold in it.
 
     ``base`` (4,) are barycentric coordinates of the point p at which w is computed. ``largest`` (4,) receives the
-    middle (3) of the largest piece of surface and twice its area. ``found`` is a buffer for triangle indices; return
-    it, or a longer one.
+    middle (3) of the largest piece of surface and twice its area. ``near_triangles`` is a buffer for triangle indices;
+    return it, or a longer one.
     """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
@@ -278,17 +278,17 @@ def _measure_one(corners, base, field, found, total, largest):
         for c in range(4):
             own[c, 0], own[c, 1], own[c, 2] = _blend(coordinates[c], corners)
         p = _blend(base, own)
-        at_p = winding_at(p, field)
-        found, count = _near(own, field[1], found)
+        w_at_p = winding_at(p, field)
+        near_triangles, count = _near(own, field[1], near_triangles)
         shadows[:] = 0.0
         here[3] = 0.0
-        pieces = _shadows(own, p, triangles, found, count, shadows, here)
+        pieces = _shadows(own, p, triangles, near_triangles, count, shadows, here)
         if here[3] > largest[3]:
             for i in range(4):
                 largest[i] = here[i]
-        lowest, highest, sure = at_p, at_p, True
+        lowest, highest, sure = w_at_p, w_at_p, True
         if depth < DEPTH:
-            lowest, highest, sure = _asked(own, p, at_p, field)
+            lowest, highest, sure = _asked(own, p, w_at_p, field)
             if not sure or not _simple(lowest, highest, pieces):
                 _cut(coordinates, children)
                 for k in range(8):
@@ -296,9 +296,9 @@ def _measure_one(corners, base, field, found, total, largest):
                     level[waiting] = depth + 1
                     waiting += 1
                 continue
-        turned = _turned(lowest, highest, shadows, base, here, field)
+        orientation = _turned(lowest, highest, shadows, base, here, field)
         # Where surfaces overlap, |w| at p may exceed 1, and more triangles are left than entered.
-        _add_parts(max(1.0, np.rint(abs(at_p))) if abs(at_p) > 0.5 else 0.0, turned, shadows, base, part)
+        _add_parts(max(1.0, np.rint(abs(w_at_p))) if abs(w_at_p) > 0.5 else 0.0, orientation, shadows, base, part)
         share = 0.125**depth * min(max(part[0], 0.0), 1.0)
         if part[0] <= 0.0:
             continue
@@ -306,7 +306,7 @@ def _measure_one(corners, base, field, found, total, largest):
         for c in range(4):
             for d in range(4):
                 total[1 + d] += share * part[1 + c] / part[0] * coordinates[c, d]
-    return found
+    return near_triangles
 
 
 @inner_kernel
@@ -336,19 +336,19 @@ def _turned(lowest, highest, shadows, base, largest, field):
 
 
 @inner_kernel
-def _add_parts(at_p, turned, shadows, base, part):
-    """Write the inside volume of a tet of volume 1, and its first moments by corner, to ``part`` (5,). ``at_p`` is
-    ``|w|`` at p, 0 if p is outside; ``turned`` the orientation of the surface; ``shadows`` (4,4) the result of
-    :func:`_shadows` for p; ``base`` (4,) the barycentric coordinates of p.
+def _add_parts(w_at_p, orientation, shadows, base, part):
+    """Write the inside volume of a tet of volume 1, and its first moments by corner, to ``part`` (5,).
+    ``w_at_p`` is ``|w|`` at p, 0 if p is outside; ``orientation`` the orientation of the surface; ``shadows``
+    (4,4) the result of :func:`_shadows` for p; ``base`` (4,) the barycentric coordinates of p.
     """
     part[:] = 0.0
     for face in range(4):
         own = base[face]  # volume of the tet (p, face)
-        volume = at_p - turned * shadows[face, 0]
+        volume = w_at_p - orientation * shadows[face, 0]
         part[0] += own * volume
         left = volume
         for j in range(3):
-            moment = 0.25 * at_p - turned * shadows[face, 1 + j]
+            moment = 0.25 * w_at_p - orientation * shadows[face, 1 + j]
             left -= moment
             part[1 + (face + 1 + j) % 4] += own * moment
         for c in range(4):
@@ -382,12 +382,12 @@ def _cut(coordinates, children):
 
 @parallel_kernel
 def _measure(first, last, corners, base, field, fill, moment, sheet):
-    found = np.empty(64, dtype=np.int32)
+    near_triangles = np.empty(64, dtype=np.int32)
     total, largest = np.empty(5), np.empty(4)
     for t in range(first, last):
         total[:] = 0.0
         largest[:] = 0.0
-        found = _measure_one(corners[t], base, field, found, total, largest)
+        near_triangles = _measure_one(corners[t], base, field, near_triangles, total, largest)
         fill[t] = total[0]
         for c in range(4):
             moment[t, c] = total[1 + c]

@@ -24,16 +24,16 @@ _PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
 NONE = np.zeros(0, dtype=np.int64)
 
 
-def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def corner_pairs(tets: np.ndarray, free_index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows, columns and indices, (k,) int64 each, of all element blocks between free vertices.
 
-    ``number`` (n,) is each vertex's row and column among the free vertices, -1 if it is pinned. The element block of
-    corner pair p (0 to 9) of tet e has the index ``10 e + p``.
+    ``free_index`` (n,) is each vertex's row and column among the free vertices, -1 if it is pinned. The element block
+    of corner pair p (0 to 9) of tet e has the index ``10 e + p``.
     """
     # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
-    number = np.asarray(number, dtype=np.int64)
-    rows = number[tets[:, _PAIR_ROWS]].ravel()
-    columns = number[tets[:, _PAIR_COLUMNS]].ravel()
+    free_index = np.asarray(free_index, dtype=np.int64)
+    rows = free_index[tets[:, _PAIR_ROWS]].ravel()
+    columns = free_index[tets[:, _PAIR_COLUMNS]].ravel()
     slots = np.arange(len(rows), dtype=np.int64)
     keep = (rows >= 0) & (columns >= 0)
     return rows[keep], columns[keep], slots[keep]
@@ -108,7 +108,7 @@ class BlockSparsity:
     Attributes
     ----------
     free : (f,) vertices that are not pinned, ascending
-    number : (n,) int64
+    free_index : (n,) int64
         Index of each vertex among the free ones, -1 if it is pinned.
     pattern : Pattern
         Sparsity with three scalar unknowns per vertex.
@@ -122,10 +122,10 @@ class BlockSparsity:
         free = np.ones(vertex_count, dtype=bool)
         free[pinned] = False
         self.free = np.flatnonzero(free)
-        self.number = number = np.full(vertex_count, -1, dtype=np.int64)
-        number[self.free] = np.arange(len(self.free))
+        self.free_index = free_index = np.full(vertex_count, -1, dtype=np.int64)
+        free_index[self.free] = np.arange(len(self.free))
 
-        rows, columns, slots = corner_pairs(tets, number)
+        rows, columns, slots = corner_pairs(tets, free_index)
         upper = rows < columns
         low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
         self._lay(*gathered(high, low, slots, upper, len(self.free)))

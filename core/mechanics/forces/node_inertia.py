@@ -17,13 +17,15 @@ class NodeInertia(LowRankPotential):
     along : Y (n,3,k), directions of the displacements
     mass : M (k,k), kg
     start : (n,3) m, ``Motion.base``
-    speeds : q~ (k,) m, displacements that inertia predicts for the step
+    predicted : q~ (k,) m, displacements that inertia predicts for the step
     step : duration, s
     """
 
-    def __init__(self, along: np.ndarray, mass: np.ndarray, start: np.ndarray, speeds: np.ndarray, step: float) -> None:
+    def __init__(
+        self, along: np.ndarray, mass: np.ndarray, start: np.ndarray, predicted: np.ndarray, step: float
+    ) -> None:
         self.low_rank = LowRank(along, mass / step**2)
-        self._flat, self._start, self._speeds = along.reshape(3 * len(along), len(mass)), start, speeds
+        self._flat, self._start, self._speeds = along.reshape(3 * len(along), len(mass)), start, predicted
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
         """Return the generalized displacements ``Y^T (x - start)``, (k,) m, at ``positions`` x (n,3) m."""

@@ -214,12 +214,12 @@ class StretchPotential(StrainPotential):
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
-    def _change(self, at: Measured, apart: np.ndarray) -> np.ndarray:
-        """Return the change (k,) of q due to ``apart`` (m,6): the polar stretches of the positions minus the
+    def _change(self, at: Measured, residual: np.ndarray) -> np.ndarray:
+        """Return the change (k,) of q due to ``residual`` (m,6): the polar stretches of the positions minus the
         independent stretches of Mixed FEM. The result is cached, since an iteration needs it twice.
         """
-        if self._apart is None or self._apart[0] is not at or self._apart[1] is not apart:
-            self._apart = at, apart, self._modes.change(at, apart)
+        if self._apart is None or self._apart[0] is not at or self._apart[1] is not residual:
+            self._apart = at, residual, self._modes.change(at, residual)
         return self._apart[2]
 
     def _slope(self, q: np.ndarray) -> np.ndarray:
@@ -232,13 +232,13 @@ class StretchPotential(StrainPotential):
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
 
     def forces(
-        self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
+        self, deformation: Deformation, stretch: Stretch, residual: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
         """Return the condensed stresses (m,3,3) Pa of the potential. Parameters: see :meth:`StrainPotential.forces`."""
         at, q = self._at(stretch)
         by = self._slope(q)
-        if apart is not None and bends:
-            by = by + self._curvature @ self._change(at, apart)
+        if residual is not None and bends:
+            by = by + self._curvature @ self._change(at, residual)
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
@@ -263,14 +263,14 @@ class StretchPotential(StrainPotential):
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
-    def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
+    def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
         """Return the potential's terms for a step ds (m,6) of the independent stretches. Parameters: see
         :meth:`StrainPotential.step_by`.
         """
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)
-        of_positions = dq - self._change(at, apart)
+        of_positions = dq - self._change(at, residual)
         bent = core @ dq
         return StrainPotentialStep(
             self._modes.slope(at, by + bent), float(dq @ bent), float(of_positions @ core @ of_positions)

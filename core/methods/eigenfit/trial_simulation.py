@@ -80,7 +80,7 @@ class ReferenceTrajectory(NamedTuple):
 
 def reference_trajectory(
     model: Model,
-    held: Sequence[Load],
+    holding_loads: Sequence[Load],
     on_progress: OnProgress = ignore_progress,
     swings: int = 1,
     across: bool = False,
@@ -88,8 +88,8 @@ def reference_trajectory(
     """Simulate a model in its full space under a constant load, for ``swings`` periods of its slowest vibration.
 
     By default the load excites the slowest vibrations alone. With ``across`` it consists of forces across the longest
-    side and a torque about it, which excite all vibrations. ``held`` are additional loads that hold the body, such as
-    springs of pins. Raise DivergenceError if positions are not finite.
+    side and a torque about it, which excite all vibrations. ``holding_loads`` are additional loads that hold the body,
+    such as springs of pins. Raise DivergenceError if positions are not finite.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -105,7 +105,7 @@ def reference_trajectory(
     bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
     push *= BENT * model.size / np.linalg.norm(bend, axis=1).max()
     swing = ReferenceTrajectory(push, slowest, np.zeros((swings * STEPS + 1, *push.shape)))
-    moved = _moved(model, swing, push, held, "mixed_fem", on_progress)
+    moved = _moved(model, swing, push, holding_loads, "mixed_fem", on_progress)
     return swing._replace(displacements=(moved - moved[0]).astype(np.float32))
 
 
@@ -130,7 +130,7 @@ class ErrorTest:
     ----------
     swings : reference simulations of the finer body, one per load
     space : space of the coarse body, unmatched, with r unknowns
-    held : two lists of additional loads that hold the coarse body: without a match, and with one
+    holding_loads : two lists of additional loads that hold the coarse body: without a match, and with one
     lift : (f,r) interpolation from the space's unknowns to the finer body's f vertices
     surface : two interpolations to the s surface points where errors are measured: (s,f) from the finer body's
         vertices, and (s,r) from the space's unknowns; None: errors are measured at the finer body's vertices
@@ -140,11 +140,11 @@ class ErrorTest:
         self,
         swings: Sequence[ReferenceTrajectory],
         space: Space,
-        held: tuple[Sequence[Load], Sequence[Load]],
+        holding_loads: tuple[Sequence[Load], Sequence[Load]],
         lift: np.ndarray | sp.csr_matrix,
         surface: tuple[sp.csr_matrix, np.ndarray | sp.csr_matrix] | None = None,
     ) -> None:
-        self._swings, self._space, self._held = swings, space, held
+        self._swings, self._space, self._held = swings, space, holding_loads
         self._pushed = [lift.T @ swing.push for swing in swings]
         finer, self._surface = surface or (None, lift)
         self._right = [[u if finer is None else finer @ u for u in swing.displacements] for swing in swings]

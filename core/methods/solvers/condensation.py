@@ -90,39 +90,39 @@ class Mixed(NamedTuple):
 
 
 def condense(
-    mixed: Mixed, turning: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
+    mixed: Mixed, terms: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Condense the stretches of Mixed FEM. Write the element matrices of ``J^T H_s J`` plus mass to ``blocks``
     (m,10,3,3). Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,).
 
     J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
     Weights w (m,): volumes times h², m³ s². N (m,4,3): shape function gradients, 1/m. ``masses`` (m,4): masses at the
-    corners, kg. ``turning`` selects second derivatives of the polar stretch to add. Their terms of element rotations,
+    corners, kg. ``terms`` selects second derivatives of the polar stretch to add. Their terms of element rotations,
     the twists ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, are positive under tension; the
     formula assumes that s agrees with F.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     of_elements = N, weights, masses, blocks, P, disagreement
-    if turning == PolarHessianTerms.EXACT:
+    if terms == PolarHessianTerms.EXACT:
         _condense_exactly(m, *mixed, *of_elements)
     else:
-        _condense(m, *mixed, int(turning), *of_elements)
+        _condense(m, *mixed, int(terms), *of_elements)
     return P, disagreement
 
 
 def local_update(
-    mixed: Mixed, turning: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
+    mixed: Mixed, terms: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
     Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, ``w
-    ds . H_s ds`` (m,) and ``w lambda . c`` (m,), with weights w (m,) and ``c = s(F) - s``. If ``turning`` is ALL or
+    ds . H_s ds`` (m,) and ``w lambda . c`` (m,), with weights w (m,) and ``c = s(F) - s``. If ``terms`` is ALL or
     EXACT, ``w ds . H_s ds`` includes the work of the twists (:class:`.polar_hessian.PolarHessianTerms`).
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
-    _local_update(m, *mixed, int(turning), dF, weights, ds, multiplier, curvature, work)
+    _local_update(m, *mixed, int(terms), dF, weights, ds, multiplier, curvature, work)
     return ds, multiplier, curvature, work
 
 
@@ -175,14 +175,14 @@ def _store_elements(W, first, end, weights, masses, blocks, P, disagreement):
 
 @parallel_kernel
 def _condense(
-    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, N, weights, masses, blocks, P, disagreement
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, terms, N, weights, masses, blocks, P, disagreement
 ):
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
         _condense_lanes(W)
-        if turning > 0:
-            add_twists(W, turning)
+        if terms > 0:
+            add_twists(W, terms)
         _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
 
 
@@ -312,7 +312,7 @@ def _set_diagonal_block(W, row, E, H):
 
 @parallel_kernel
 def _local_update(
-    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, dF, weights, ds, multiplier, curvature, work
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, terms, dF, weights, ds, multiplier, curvature, work
 ):
     W = np.empty(at.UPDATED)
     for first in range(begin, end, LANES):
@@ -321,7 +321,7 @@ def _local_update(
             _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
             load_matrix(W, at.DF + lane, dF[e])
         _update_lanes(W)
-        if turning > 1:
+        if terms > 1:
             _add_work_of_turns(W)
         for e in range(first, min(first + LANES, end)):
             lane = e - first

@@ -87,17 +87,17 @@ class _Linearized:
         self._solver.system.assemble_tangent(self._tangent, step.h**2, x, step.potentials, added, low_rank)
         return g
 
-    def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
+    def nonlinear_residual(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
         """Return the residual (n,3) kg m of the nonlinear equations at the positions x (n,3) m with the
         ``deformation``. Forces due to a ``damping_factor`` other than 1 are intended and not part of the residual.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
-        left = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
+        nonlinear_residual = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
         if self._straining is not None:
-            left += (1.0 - 1.0 / beta) * step.h**2 * self._straining.times(x - self._start)
-            left[solver.model.pinned] = 0.0
-        return left
+            nonlinear_residual += (1.0 - 1.0 / beta) * step.h**2 * self._straining.times(x - self._start)
+            nonlinear_residual[solver.model.pinned] = 0.0
+        return nonlinear_residual
 
 
 class LinearlyImplicitSolver(StepSolver):
@@ -143,9 +143,9 @@ class LinearlyImplicitSolver(StepSolver):
         with report.timed("local"):
             deformation = self.elastic.deformation(x)
         with report.timed("assembly"):
-            left = linearized.left(x, deformation)
+            nonlinear_residual = linearized.nonlinear_residual(x, deformation)
         with report.timed("solve"):
-            self._judge_rest(self.system.solve(-left), left, step, report)
+            self._judge_rest(self.system.solve(-nonlinear_residual), nonlinear_residual, step, report)
         return Solution(x, deformation, deformation.stretch())
 
     def _searched(
@@ -209,13 +209,15 @@ class LinearlyImplicitSolver(StepSolver):
             solves = f"{MOST_SOLVES} linear solves" if changing else "one linear solve"
             report.reason = f"{solves} did not reach the tolerance"
 
-    def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
-        """Record in the report the displacement dx (n,3) m that the residual ``left`` (n,3) kg m of the nonlinear
-        equations would still cause. If it is too large, the step counts as not converged.
+    def _judge_rest(
+        self, dx: np.ndarray, nonlinear_residual: np.ndarray, step: IncrementalPotential, report: StepReport
+    ) -> None:
+        """Record in the report the displacement dx (n,3) m that the residual ``nonlinear_residual`` (n,3) kg m of the
+        nonlinear equations would still cause. If it is too large, the step counts as not converged.
         """
         missing = self.system.error_estimate()
         report.movement = (self.model.max_displacement(dx)[0] + missing.movement) / step.time.theta
-        decrement = missing.decrement - float(np.sum(left * dx))
+        decrement = missing.decrement - float(np.sum(nonlinear_residual * dx))
         if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False
             share = report.movement / self.model.size

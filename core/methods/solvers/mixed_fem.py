@@ -202,9 +202,9 @@ class MixedFEMSolver(StepSolver):
             low_rank = step.low_rank(at.deformation)
         first, *others = self._polar_hessian_terms(report)
         direction = self._with_direction(mixed, first, damping, low_rank, at, step, report)
-        for turning in others:
+        for terms in others:
             if direction is None or direction.predicted_decrease <= 0.0:
-                direction = self._with_direction(mixed, turning, damping, low_rank, at, step, report)
+                direction = self._with_direction(mixed, terms, damping, low_rank, at, step, report)
         if direction is None:
             self.system.factorize()  # raises FactorizationError
         return direction
@@ -230,20 +230,20 @@ class MixedFEMSolver(StepSolver):
     def _with_direction(
         self,
         mixed: Mixed,
-        turning: PolarHessianTerms,
+        terms: PolarHessianTerms,
         damping: tuple[np.ndarray, np.ndarray] | None,
         low_rank: LowRank | None,
         at: _Iterate,
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
-        """Return the search direction, or None if the matrix is not positive definite. ``turning`` selects second
+        """Return the search direction, or None if the matrix is not positive definite. ``terms`` selects second
         derivatives of the polar stretch in the matrix. ``damping`` holds the stresses (m,3,3), Pa, and element matrices
         (m,10,3,3) of stretch damping.
         """
         with report.timed("assembly"):
             system = self.system
-            P, disagreement = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
+            P, disagreement = condense(mixed, terms, system.N, step.element_weights, system.masses, system.blocks)
             P, added = (P, None) if damping is None else (P + damping[0], damping[1])
             system.assemble(step.h**2, at.x, step.potentials, added, low_rank)
         with report.timed("factorization"):
@@ -255,7 +255,7 @@ class MixedFEMSolver(StepSolver):
             dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
             dF = self.elastic.delta_F(dx)
-            ds, multiplier, curvature, work = local_update(mixed, turning, dF, step.element_weights)
+            ds, multiplier, curvature, work = local_update(mixed, terms, dF, step.element_weights)
             if step.damping is not None:
                 damping_stress, damping_curvature = step.damping.step_by(mixed.s, ds, step.h**2)
                 multiplier, curvature = multiplier + damping_stress, curvature + damping_curvature

@@ -64,12 +64,12 @@ def shares_of(sigma):
 
 
 @inlined
-def twists_of(Vt, Q, sigma, stress, turning):
+def twists_of(Vt, Q, sigma, stress, terms):
     """Return the twists about the three axes, Pa: the second derivatives of the energy density by rotations of the
-    element. Negative ones are set to zero, unless ``turning`` is ALL or EXACT. ``stress`` (3,): principal stresses in
+    element. Negative ones are set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses in
     the frame Q.
     """
-    least = -1e300 if turning > 1 else 0.0
+    least = -1e300 if terms > 1 else 0.0
     x, y, z = product(Vt, Q)
     t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
     return (
@@ -80,14 +80,14 @@ def twists_of(Vt, Q, sigma, stress, turning):
 
 
 @inner_kernel
-def add_twists(W, turning):
+def add_twists(W, terms):
     """Add the twists to the element matrices in all lanes of the workspace W: the second derivatives of ``w/2 twist_k``
-    times the squared rotations ``D_ij - D_ji``. ``turning`` is a PolarHessianTerms.
+    times the squared rotations ``D_ij - D_ji``. ``terms`` is a PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         sigma, N = vector(W, at.SIGMA + lane), matrix(W, at.N + lane)
-        twists = twists_of(Vt, matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), turning)
+        twists = twists_of(Vt, matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), terms)
         w = 0.5 * W[at.WEIGHT + lane]
         pull = each((w, w, w), twists)
         a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))

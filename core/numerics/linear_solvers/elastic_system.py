@@ -41,7 +41,7 @@ class ElasticSystem(LinearSystem):
         super().__init__(body.N, body.weights, body.masses)
         self._body = body
         sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
-        self._number = sparsity.number
+        self._number = sparsity.free_index
         self._choice = choice
         self._solver: SystemSolver
         if self._choice.name == ITERATIVE:

@@ -76,28 +76,28 @@ def _thickness(found: Ground | Collider) -> float:
 
 
 def pair_parameters(
-    want: PairRequests, apart: np.ndarray, distance: float, softest: np.ndarray
+    requests: PairRequests, initial_distances: np.ndarray, distance: float, youngs_moduli: np.ndarray
 ) -> ContactPairParameters:
     """Return the contact parameters of all pairs, with smaller gaps and activation distances for pairs that begin
     close.
 
-    ``want`` are the requested parameters, ``apart`` (b,b) the initial distances, m, all above :func:`contact_distance`,
-    ``distance`` the usual activation distance, m, and ``softest`` (b,) the bodies' Young's moduli, Pa, inf for
-    colliders. A pair that begins close gets a smaller activation distance, and if necessary a smaller gap, so that it
-    begins without contact forces. Both are halved a whole number of times, since each different value needs a separate
-    barrier. For the same reason, all pairs that need at most FEW halvings of the activation distance get the same
-    number: the largest one among them.
+    ``requests`` are the requested parameters, ``initial_distances`` (b,b) the initial distances, m, all above
+    :func:`contact_distance`, ``distance`` the usual activation distance, m, and ``youngs_moduli`` (b,) the bodies'
+    Young's moduli, Pa, inf for colliders. A pair that begins close gets a smaller activation distance, and if necessary
+    a smaller gap, so that it begins without contact forces. Both are halved a whole number of times, since each
+    different value needs a separate barrier. For the same reason, all pairs that need at most FEW halvings of the
+    activation distance get the same number: the largest one among them.
     """
-    gap, room = want.gap.copy(), apart - want.gap
-    tight = want.can_collide & (room < ROOM * distance)
+    gap, room = requests.gap.copy(), initial_distances - requests.gap
+    tight = requests.can_collide & (room < ROOM * distance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        halved = np.maximum(np.ceil(np.log2(np.where(tight & (gap > 0.0), 2.0 * gap / apart, 1.0))), 0.0)
+        halved = np.maximum(np.ceil(np.log2(np.where(tight & (gap > 0.0), 2.0 * gap / initial_distances, 1.0))), 0.0)
         gap = np.where(tight, gap * 0.5**halved, gap)
-        times = np.clip(np.ceil(np.log2(distance / np.maximum(apart - gap, 0.0))), 0.0, HALVINGS)
-    times = np.where(want.can_collide, times, 0.0)
+        times = np.clip(np.ceil(np.log2(distance / np.maximum(initial_distances - gap, 0.0))), 0.0, HALVINGS)
+    times = np.where(requests.can_collide, times, 0.0)
     times = np.maximum(times, times[times <= FEW].max(initial=0.0))
-    stiffness = np.minimum(softest[:, None], softest)
-    return ContactPairParameters(want.friction, gap, distance * 0.5**times, stiffness)
+    stiffness = np.minimum(youngs_moduli[:, None], youngs_moduli)
+    return ContactPairParameters(requests.friction, gap, distance * 0.5**times, stiffness)
 
 
 def contact_distance(distance: float) -> float:
@@ -106,22 +106,24 @@ def contact_distance(distance: float) -> float:
     return distance * 0.5 ** (HALVINGS - 1)
 
 
-def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, want: PairRequests, distance: float) -> np.ndarray:
+def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, requests: PairRequests, distance: float) -> np.ndarray:
     """Return the initial distance, m, per pair of bodies and colliders, (b,b); inf for pairs far apart or without
     contact.
 
     ``first`` (s,3), m, are the vertices of all ``surfaces`` at the first frame. A pair is far apart if its distance
     exceeds its gap plus the activation ``distance``, m.
     """
-    count = len(want.can_collide)
-    apart = np.full((count, count), np.inf)
+    count = len(requests.can_collide)
+    initial_distances = np.full((count, count), np.inf)
     low = np.array([first[surfaces.body_ids == k].min(axis=0) for k in range(count)])
     high = np.array([first[surfaces.body_ids == k].max(axis=0) for k in range(count)])
-    for i, j in np.argwhere(np.triu(want.can_collide, 1)):
-        reach = want.gap[i, j] + distance
+    for i, j in np.argwhere(np.triu(requests.can_collide, 1)):
+        reach = requests.gap[i, j] + distance
         if (low[i] - reach > high[j]).any() or (low[j] - reach > high[i]).any():
             continue
         both = np.isin(surfaces.body_ids, (i, j))
         pair = surfaces._replace(self_contact_bodies=()).of_vertices(both)
-        apart[i, j] = apart[j, i] = Barrier(pair, reach, 1.0, 0.0, 1.0).smallest_distance(first[both])
-    return apart
+        initial_distances[i, j] = initial_distances[j, i] = Barrier(pair, reach, 1.0, 0.0, 1.0).smallest_distance(
+            first[both]
+        )
+    return initial_distances

@@ -98,13 +98,13 @@ def body_matching(
         return None, Match(before)  # a resumed bake stays unmatched, even with enough memory now
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
-    model, always, firm = _at_rest(model, pinned, softest, FIRM_PINS)
+    model, lasting, spring_moduli = _at_rest(model, pinned, softest, FIRM_PINS)
     space, springs = model, None
     if subspace is not None:
         given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
         elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
         space = replace(subspace.model, elastic=elastic, pinned=given)
-        holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
+        holding = PinSprings(lasting, spring_moduli, space.points).holding(0, np.ones(len(spring_moduli)))
         springs = holding and Springs(holding.points, holding.stiffness)
     count = solver.match_modes or MOST
 
@@ -114,7 +114,7 @@ def body_matching(
     try:
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
-            check_mesh_compatibility(model, finer.model, job.body.surface.positions[always.pinned[always.held[0]]])
+            check_mesh_compatibility(model, finer.model, job.body.surface.positions[lasting.pinned[lasting.held[0]]])
         if space.is_reduced and not solver.is_matched:
             spectra = find_spectra(model, space, count, springs, finer=space)
         else:
@@ -123,10 +123,10 @@ def body_matching(
     except MatchError as error:
         only = factors is not None and solver.match_resolution
         return None, Match(f"{REFUSED}{error}{' Vibrations can be controlled if Match Resolution is off.' * only}")
-    frees_pins = bool(pinned.held.any() and not always.held.any())
+    frees_pins = bool(pinned.held.any() and not lasting.held.any())
     methods = match_methods(solver, factors is not None, frees_pins) if solver.is_matched else (Matching,)
     is_tried = solver.is_matched and (finer or space.is_reduced)
-    trial = _trial(job, model, space, always, firm, finer, store, on_progress) if is_tried else None
+    trial = _trial(job, model, space, lasting, spring_moduli, finer, store, on_progress) if is_tried else None
     matching, match = _matched(solver, methods, space, springs, spectra, factors, trial)
     match = match.with_words(_of_pins(pinned) * bool(match.vibrations))
     if store is not None and match.vibrations:
@@ -191,19 +191,19 @@ def _trial(
     job: Job,
     model: Model,
     space: Space,
-    always: PinnedSurface,
-    firm: np.ndarray,
+    lasting: PinnedSurface,
+    spring_moduli: np.ndarray,
     finer: _Finer | None,
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
     """Return the trial that measures the error of matched vibrations against a reference simulation with pins at rest.
 
-    The reference has all vertices of the same mesh as unknowns, or is the finer body with pins as in a bake. ``always``
-    are the pins and ``firm`` (m,), Pa, the moduli for their springs. Returns None if the reference is too large, or
-    fails.
+    The reference has all vertices of the same mesh as unknowns, or is the finer body with pins as in a bake.
+    ``lasting`` are the pins and ``spring_moduli`` (m,), Pa, the moduli for their springs. Returns None if the
+    reference is too large, or fails.
     """
-    rest = job.body.surface.positions[always.pinned]
+    rest = job.body.surface.positions[lasting.pinned]
 
     def held(by: Space, pins: PinnedSurface, moduli: np.ndarray) -> list[Load]:
         holding = PinSprings(pins, moduli, by.points).holding(0, np.ones(len(moduli)))
@@ -212,9 +212,9 @@ def _trial(
     def swinging(part: float) -> None:
         on_progress(TRYING + (1.0 - TRYING) * part)
 
-    matched = held(space, always, firm)
+    matched = held(space, lasting, spring_moduli)
     if finer is None:
-        swing = cached_reference_trajectory(model, held(model, always, firm), store, swinging)
+        swing = cached_reference_trajectory(model, held(model, lasting, spring_moduli), store, swinging)
         return swing and ErrorTest([swing], space, (matched, matched), space.basis)
     swings = []
     for k, across in enumerate((False, True)):
@@ -225,7 +225,7 @@ def _trial(
         swings.append(cached_reference_trajectory(finer.model, held(*finer), store, so_far, SWINGS, across))
     if None in swings:
         return None
-    X, plain = job.body.surface.positions, held(space, always, firm / FIRM_PINS)
+    X, plain = job.body.surface.positions, held(space, lasting, spring_moduli / FIRM_PINS)
     lift = _carried(space, model, finer.model.mesh.rest_positions)
     surface = _carried(finer.model, finer.model, X), _carried(space, model, X)
     return ErrorTest(swings, space, (plain, matched), lift, surface)
@@ -276,10 +276,14 @@ def _at_rest(
     Pins are those that hold in all frames after the first; their springs are ``firmness`` times as stiff as in a bake.
     The model has moduli of at most STIFFEST times ``softest``, the lowest Young's modulus of the body, Pa.
     """
-    softer, always = _softer(model.elastic.youngs_modulus, softest), pinned.always()
-    firm = firmness * softer * model.elastic.youngs_modulus
-    held, anchors = always.schedule().held_corners(0), always.holding(0, firm)
-    return replace(model, elastic=model.elastic.scaled(softer), pinned=held, anchors=anchors), always, firm
+    softer, lasting = _softer(model.elastic.youngs_modulus, softest), pinned.always()
+    spring_moduli = firmness * softer * model.elastic.youngs_modulus
+    held, anchors = lasting.schedule().held_corners(0), lasting.holding(0, spring_moduli)
+    return (
+        replace(model, elastic=model.elastic.scaled(softer), pinned=held, anchors=anchors),
+        lasting,
+        spring_moduli,
+    )
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
