@@ -236,18 +236,18 @@ class ContactStepPotential(BarrierStepPotential):
         if self._model is None or self._is_settled:
             return False
         y = self._displaced_surface(positions)
-        beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_updated else LAG_TOLERANCE
+        tolerance = LAG_TOLERANCE_AT_SOLUTION if self._is_updated else LAG_TOLERANCE
         tangential = self._barrier.tangential_collisions(y)
-        self._is_settled = self._update_friction(tangential, tangential.nodal_friction_bounds(), y, beyond)
+        self._is_settled = self._update_friction(tangential, tangential.nodal_friction_bounds(), y, tolerance)
         return self._is_settled
 
     def _update_friction(
-        self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, beyond: float
+        self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
         """Update friction if the ``nodal_bounds`` (b + c,3) N differ from the lagged ones by a relative difference
-        above ``beyond``; return True if updated. The new friction is linearized at surface positions y (b + c,3) m.
+        above ``tolerance``; return True if updated. The new friction is linearized at surface positions y (b + c,3) m.
         """
-        if _relative_difference(nodal_bounds, self._lagged_bounds) <= beyond:
+        if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False
         self._update_lagging(tangential, nodal_bounds)
         self._friction.linearize_at(self._relative_displacement @ y)

@@ -29,7 +29,7 @@ Nearest = Callable[[np.ndarray], np.ndarray]
 def project_to_surface(
     parts: np.ndarray,
     faces: np.ndarray,
-    begins: np.ndarray,
+    inside_nodes: np.ndarray,
     edges: np.ndarray,
     moved: np.ndarray,
     cells: np.ndarray,
@@ -41,7 +41,7 @@ def project_to_surface(
     ``faces`` (f,3) are the skin's triangles; ``moved`` (s,) m is the outward offset of the surface at each vertex,
     ``cells`` (s,) m the cell size; ``nearest`` returns the closest points of the surface.
     """
-    corners = (begins + parts[:, None] * edges)[faces]
+    corners = (inside_nodes + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(normals, axis=1)
     normals /= np.where(areas > 0.0, areas, 1.0)[:, None]

@@ -19,17 +19,18 @@ SHARE = 0.1
 
 
 def separate_thin_faces(
-    parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
+    parts: np.ndarray, faces: np.ndarray, min_distance: np.ndarray, positions_of: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Move skin vertices along their lattice edges until neighbouring ``faces`` (f,3) have the minimum distance
-    ``least`` (s,) m, given per vertex, where possible. Return the positions of the vertices as fractions (s,) of their
-    edges; ``parts`` (s,) are the initial fractions. ``placed`` computes vertex positions (s,3) m from fractions.
+    ``min_distance`` (s,) m, given per vertex, where possible. Return the positions of the vertices as fractions (s,) of
+    their edges; ``parts`` (s,) are the initial fractions. ``positions_of`` computes vertex positions (s,3) m from
+    fractions.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
         apart = np.empty(len(rings))
-        _face_separation(len(rings), placed(parts), rings, apart)
-        near = np.unique(rings[apart < least[rings].min(axis=1)])
+        _face_separation(len(rings), positions_of(parts), rings, apart)
+        near = np.unique(rings[apart < min_distance[rings].min(axis=1)])
         if len(near) == 0:
             break
         parts = parts.copy()

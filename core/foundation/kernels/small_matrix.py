@@ -244,74 +244,75 @@ def out_of_frame(U, A, V, T, out):
 
 def axes(count: int) -> np.ndarray:
     """Return ``count`` identity matrices, (count,3,3): initial rotations for decompositions without a warm start."""
-    frames = np.zeros((count, 3, 3))
-    frames.reshape(count, 9)[:, ::4] = 1.0
-    return frames
+    initial_rotations = np.zeros((count, 3, 3))
+    initial_rotations.reshape(count, 9)[:, ::4] = 1.0
+    return initial_rotations
 
 
-def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def batch_svd(F: np.ndarray, initial_rotations: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the signed singular value decompositions U (n,3,3), sigma (n,3), V (n,3,3) of matrices F (n,3,3).
 
-    ``frames`` (n,3,3) are initial guesses of the rotations V. Close guesses save a third of the work.
+    ``initial_rotations`` (n,3,3) are initial guesses of the rotations V. Close guesses save a third of the work.
     """
     n = len(F)
     U, sigma, V = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3))
-    _batch_svd(n, F, axes(n) if frames is None else frames, U, sigma, V)
+    _batch_svd(n, F, axes(n) if initial_rotations is None else initial_rotations, U, sigma, V)
     return U, sigma, V
 
 
 @parallel_kernel
-def _batch_svd(begin, end, F, frames, U, sigma, V):
+def _batch_svd(begin, end, F, initial_rotations, U, sigma, V):
     W = np.empty(WORKSPACE)
     for first in range(begin, end, LANES):
-        svd_group(W, first, end, F, frames, U, sigma, V)
+        svd_group(W, first, end, F, initial_rotations, U, sigma, V)
 
 
 @inner_kernel
-def svd_group(W, first, end, F, frames, U, sigma, V):
+def svd_group(W, first, end, F, initial_rotations, U, sigma, V):
     """Compute signed singular value decompositions of up to LANES matrices, F[first : min(first + LANES, end)], and
-    write them to the same rows of U, sigma and V (:func:`batch_svd`). ``frames`` are initial guesses of V; W
+    write them to the same rows of U, sigma and V (:func:`batch_svd`). ``initial_rotations`` are initial guesses of V; W
     (WORKSPACE,) is scratch.
     """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
         load_matrix(W, lane, F[e].T)
-        load_matrix(W, FRAME + lane, frames[e].T)
+        load_matrix(W, FRAME + lane, initial_rotations[e].T)
     _svd_lanes(W)
     for e in range(first, min(first + LANES, end)):
         _signed_svd(W, e - first, U[e], sigma[e], V[e])
 
 
-def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def batch_eigh(s: np.ndarray, initial_rotations: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues (n,3), unsorted, of symmetric matrices s (n,6), and rotations (n,3,3) whose columns are
     the eigenvectors.
 
-    ``frames`` (n,3,3) are initial guesses of these rotations. Close guesses save half of the work.
+    ``initial_rotations`` (n,3,3) are initial guesses of these rotations. Close guesses save half of the work.
     """
     values, Q = np.empty((len(s), 3)), np.empty((len(s), 3, 3))
-    _batch_eigh(len(s), s, axes(len(s)) if frames is None else frames, values, Q)
+    _batch_eigh(len(s), s, axes(len(s)) if initial_rotations is None else initial_rotations, values, Q)
     return values, Q
 
 
 @parallel_kernel
-def _batch_eigh(begin, end, s, frames, values, Q):
+def _batch_eigh(begin, end, s, initial_rotations, values, Q):
     W = np.empty(WORKSPACE)
     for first in range(begin, end, LANES):
-        eigh_group(W, first, end, s, frames, values, Q)
+        eigh_group(W, first, end, s, initial_rotations, values, Q)
 
 
 @inner_kernel
-def eigh_group(W, first, end, s, frames, values, Q):
+def eigh_group(W, first, end, s, initial_rotations, values, Q):
     """Diagonalise up to LANES symmetric matrices, s[first : min(first + LANES, end)], and write the results to the same
-    rows of ``values`` and Q (:func:`batch_eigh`). ``frames`` are initial guesses of Q; W (WORKSPACE,) is scratch.
+    rows of ``values`` and Q (:func:`batch_eigh`). ``initial_rotations`` are initial guesses of Q; W (WORKSPACE,) is
+    scratch.
     """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
         for k in range(6):
             W[k * LANES + lane] = s[e, k]
-        load_matrix(W, FRAME + lane, frames[e].T)
+        load_matrix(W, FRAME + lane, initial_rotations[e].T)
     _eigh_lanes(W)
     for e in range(first, min(first + LANES, end)):
         lane = e - first

@@ -32,8 +32,8 @@ _SCHEMA = {
     "modes": "f8 c r 3",
     "fine": "f8 f",
     "overlap": "f8 c f",
-    "coarse_pulls": "f8 c l",
-    "fine_pulls": "f8 f l",
+    "coarse_loads": "f8 c l",
+    "fine_loads": "f8 f l",
 }
 
 

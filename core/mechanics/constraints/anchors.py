@@ -50,12 +50,12 @@ class Anchors(NamedTuple):
     ----------
     embedding : tet and barycentric coordinates of each sample
     factors : (s,) m, stiffness of each spring divided by Young's modulus of its tet
-    shares : (s,p) weights that interpolate the samples' targets from the positions of the p pinned vertices
+    target_weights : (s,p) weights that interpolate the samples' targets from the positions of the p pinned vertices
     """
 
     embedding: Embedding
     factors: np.ndarray
-    shares: sp.csr_matrix
+    target_weights: sp.csr_matrix
 
 
 def conforms(mesh: TetMesh) -> bool:
@@ -93,11 +93,13 @@ def anchors(
     number = np.zeros(len(surface.positions), dtype=np.int64)
     number[pinned[held]] = np.flatnonzero(held)
     rows = np.repeat(np.arange(len(corners)), 3)
-    shares = sp.csr_matrix((barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned)))
+    target_weights = sp.csr_matrix(
+        (barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned))
+    )
     kappa = np.full(len(area), CONFORMING)
     if not conforms(mesh):
         kappa = clamp_layer_kappa(np.maximum(np.sqrt(part) / sides[found.tet_indices], FEW))
-    return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), shares)
+    return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), target_weights)
 
 
 def _samples(

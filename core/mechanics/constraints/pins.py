@@ -138,7 +138,7 @@ class PinnedSurface:
         hard = self.schedule().held_corners(frame)
         points = EmbeddedPoints(found.embedding, self.mesh.tets, len(self.mesh.rest_positions))
         free = np.flatnonzero(~points.held(hard))
-        return Anchors(found.embedding.take(free), found.factors[free], found.shares[free])
+        return Anchors(found.embedding.take(free), found.factors[free], found.target_weights[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
         """Return the stiffness matrix (n,n), N/m, of the springs over the tet vertices, for one coordinate, in the
@@ -177,20 +177,22 @@ class PinLoad(NamedTuple):
     """Springs that hold c points of a surface at targets, which follow the p pinned vertices.
 
     ``points``: positions of the c points as functions of a solver's unknowns; ``stiffness`` (c,) N/m; ``reach`` (c,) m,
-    the elongation at which each spring stiffens; ``shares`` (c,p), weights that interpolate the targets from the
-    positions of the pinned vertices.
+    the elongation at which each spring stiffens; ``target_weights`` (c,p), weights that interpolate the targets from
+    the positions of the pinned vertices.
     """
 
     points: Points
     stiffness: np.ndarray
     reach: np.ndarray
-    shares: sp.csr_matrix
+    target_weights: sp.csr_matrix
 
     def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
         """Return the springs as a load in a step in which the pinned vertices move from ``before`` to ``after``, (p,3)
         m each.
         """
-        return StiffeningSprings(self.points, self.stiffness, self.reach, self.shares @ before, self.shares @ after)
+        return StiffeningSprings(
+            self.points, self.stiffness, self.reach, self.target_weights @ before, self.target_weights @ after
+        )
 
 
 class PinSprings(NamedTuple):
@@ -215,4 +217,4 @@ class PinSprings(NamedTuple):
         tets = found.embedding.tet_indices
         stiffness = np.bincount(few.nearest, found.factors * (self.moduli[tets] * scale[tets]))
         points = self.carried(found.embedding.take(few.points))
-        return PinLoad(points, stiffness, self.pinned.reach(frame), found.shares[few.points])
+        return PinLoad(points, stiffness, self.pinned.reach(frame), found.target_weights[few.points])

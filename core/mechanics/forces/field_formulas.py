@@ -46,44 +46,44 @@ def field_force(
     form: FieldForm,
     numbers: FieldNumbers,
     coordinates: FieldCoordinates,
-    part: np.ndarray,
+    factor: np.ndarray,
     samples: np.ndarray | None = None,
 ) -> FieldForce:
     """Return the acceleration by a field at p points with the ``coordinates`` relative to it.
 
-    ``part`` (p,): factor of the field's strength at each point (``strength_fraction``). Kinds without a formula
-    (``SAMPLED``) use ``samples`` (p,k), their values at the points. Arguments are in the field's unit of length, the
-    result is in metres.
+    ``factor`` (p,): factor of the field's strength at each point (``strength_fraction``). Kinds without a
+    formula (``SAMPLED``) use ``samples`` (p,k), their values at the points. Arguments are in the field's unit of
+    length, the result is in metres.
     """
     if samples is None:
-        pull = FORMULAS[form.kind](form, numbers, coordinates, part)
+        pull = FORMULAS[form.kind](form, numbers, coordinates, factor)
     elif form.kind == "FLUID_FLOW":
-        pull = _fluid_flow(numbers, part, samples)
+        pull = _fluid_flow(numbers, factor, samples)
     else:
         pull = FieldForce(max(numbers.weight, 0.0) * samples)
     if form.kind not in WITHOUT_FLOW and numbers.flow != 0.0:
-        pull = pull._replace(drag=pull.drag + numbers.flow * part)
+        pull = pull._replace(drag=pull.drag + numbers.flow * factor)
     unit = form.unit_length
     return pull._replace(acceleration=unit * pull.acceleration, speed_drag=pull.speed_drag / unit)
 
 
-def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``s w r / d``, with gravitation ``s w r / d³``, at arms r of length d; s w is the
     strength.
     """
-    strength = numbers.strength * part
+    strength = numbers.strength * factor
     if form.gravitation:
         away = coordinates.distances > np.finfo(np.float32).eps
         strength = np.where(away, strength / np.where(away, coordinates.distances, 1.0) ** 2, 0.0)
     return FieldForce(strength[:, None] * coordinates.directions)
 
 
-def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``s w n`` along the field's axis n; s w is the strength at the point."""
-    return FieldForce((numbers.strength * part)[:, None] * coordinates.axes)
+    return FieldForce((numbers.strength * factor)[:, None] * coordinates.axes)
 
 
-def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration of a vortex with the axis n at arms r of length d; s w is the strength.
 
     About a point it is ``s w d (n x r) / |n x r|``. About a line it is ``s w n x u + (u - v)``: a centripetal
@@ -92,32 +92,32 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
         length = np.linalg.norm(around, axis=1)
-        size = numbers.strength * part * coordinates.distances / np.where(length > 0.0, length, 1.0)
+        size = numbers.strength * factor * coordinates.distances / np.where(length > 0.0, length, 1.0)
         return FieldForce(size[:, None] * around)
-    rate = (numbers.strength * part)[:, None]
+    rate = (numbers.strength * factor)[:, None]
     turning = rate * np.cross(coordinates.centre_axis, coordinates.centre_arms)
     inward = rate * np.cross(coordinates.centre_axis, turning)
-    return FieldForce(inward + turning, drag=(part > 0.0).astype(np.float64))
+    return FieldForce(inward + turning, drag=(factor > 0.0).astype(np.float64))
 
 
-def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``v x B`` at velocity v. B has the length ``s w``, the strength. It circles the axis for
     a point or line, and is parallel to the axis for other shapes.
     """
     field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
-    B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
+    B = (numbers.strength * factor)[:, None] * (field / np.where(length > 0.0, length, 1.0))
     return FieldForce(np.zeros_like(B), turning=-B)
 
 
-def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of a damped spring of length ``rest``, at
     arms r of length d and velocity v; s w is the strength.
     """
-    rate, rest = numbers.strength * part, numbers.rest_length
+    rate, rest = numbers.strength * factor, numbers.rest_length
     near = coordinates.distances > 0.0
     stretch = np.where(near, 1.0 - rest / np.where(near, coordinates.distances, 1.0), float(rest == 0.0))
-    drag = 2.0 * numbers.damping * np.sqrt(abs(numbers.strength)) * (part > 0.0)
+    drag = 2.0 * numbers.damping * np.sqrt(abs(numbers.strength)) * (factor > 0.0)
     pull = FieldForce(-(rate * stretch)[:, None] * coordinates.arms, drag=drag)
     if numbers.strength <= 0.0:
         return pull
@@ -130,27 +130,27 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
     return pull._replace(stiffness=rate[:, None, None] * K)
 
 
-def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``q s w r`` at arms r. ``numbers.strength`` is q s, with the charge q of the body; w is
     the factor of the strength at the point.
     """
-    return FieldForce((numbers.strength * part)[:, None] * coordinates.arms)
+    return FieldForce((numbers.strength * factor)[:, None] * coordinates.arms)
 
 
-def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, part: np.ndarray) -> FieldForce:
+def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``-w (s |v| + damping) v`` at velocity v. The strength s and ``damping`` are at most
     ``STRONGEST_DRAG``; w is the factor of the strength at the point.
     """
     cap = STRONGEST_DRAG
-    drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
+    drag, speed_drag = min(numbers.damping, cap) * factor, min(numbers.strength, cap) * factor
     return FieldForce(np.zeros_like(coordinates.arms), drag=drag, speed_drag=speed_drag)
 
 
-def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldForce:
+def _fluid_flow(numbers: FieldNumbers, factor: np.ndarray, samples: np.ndarray) -> FieldForce:
     """Return the acceleration ``s w rho (u - flow v)`` at velocity v; s w is the strength. ``samples`` (p,4) are rho u
     and rho, with the velocity u and the density rho of the fluid; rho is 1 if the fluid has no density.
     """
-    influence = numbers.strength * part
+    influence = numbers.strength * factor
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
 
 

@@ -74,17 +74,17 @@ def _apart(spectra: Spectra, K: np.ndarray) -> float:
     """
     times = np.linspace(0.0, SWINGS * 2.0 * np.pi / np.sqrt(spectra.fine[0]), SAMPLES)
     eigenvalues, turn = np.linalg.eigh(K)
-    a = _factors(times, spectra.fine, spectra.fine_pulls)
-    b = _factors(times, eigenvalues, turn.T @ spectra.coarse_pulls)
+    a = _factors(times, spectra.fine, spectra.fine_loads)
+    b = _factors(times, eigenvalues, turn.T @ spectra.coarse_loads)
     across = np.einsum("tkl,kf,tfl->t", b, turn.T @ spectra.overlap, a, optimize=True)
     moved = (a**2).sum(axis=(1, 2))
     apart = moved + (b**2).sum(axis=(1, 2)) - 2.0 * across
     return float(np.sqrt(max(apart.max(), 0.0) / moved.max()))
 
 
-def _factors(times: np.ndarray, eigenvalues: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+def _factors(times: np.ndarray, eigenvalues: np.ndarray, modal_loads: np.ndarray) -> np.ndarray:
     """Return the modal amplitudes (t,k,l) at t times, s, of k modes under l suddenly applied accelerations.
-    ``eigenvalues`` (k,) 1/s²; ``pulls`` (k,l) are the modal loads.
+    ``eigenvalues`` (k,) 1/s²; ``modal_loads`` (k,l) are the modal loads.
     """
     swing = (1.0 - np.cos(np.outer(times, np.sqrt(eigenvalues)))) / eigenvalues
-    return swing[:, :, None] * pulls
+    return swing[:, :, None] * modal_loads

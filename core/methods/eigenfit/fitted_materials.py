@@ -130,14 +130,14 @@ def _fit(fit: _Fit) -> np.ndarray:
 
 class _Fitted(NamedTuple):
     """Modes and residuals of a fit at given moduli. ``found``: all computed modes; ``modes`` (k,r,3): the k matched
-    ones; ``firmness`` (k(k+1)/2,): weight per residual; ``away`` (k(k+1)/2,): weighted residuals ``T - U^T K U`` on and
-    above the diagonal; ``total``: objective.
+    ones; ``residual_weights`` (k(k+1)/2,): weight per residual; ``residuals`` (k(k+1)/2,): weighted residuals ``T - U^T
+    K U`` on and above the diagonal; ``total``: objective.
     """
 
     found: np.ndarray
     modes: np.ndarray
-    firmness: np.ndarray
-    away: np.ndarray
+    residual_weights: np.ndarray
+    residuals: np.ndarray
     total: float
 
 
@@ -181,19 +181,19 @@ class _Fit:
     def _fitted(self, z: np.ndarray, found: Vibrations) -> _Fitted:
         now = track_modes(found, self._others, self._space.mass)
         T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
-        firmness = np.where(i == j, 1.0, OFF_DIAGONAL_WEIGHT) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
-        away = firmness * (T - np.diag(now.eigenvalues))[i, j]
-        total = float(away @ away + self._eps**2 * np.sum(self._v * z**2))
-        return _Fitted(found.modes, now.modes, firmness, away, total)
+        residual_weights = np.where(i == j, 1.0, OFF_DIAGONAL_WEIGHT) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
+        residuals = residual_weights * (T - np.diag(now.eigenvalues))[i, j]
+        total = float(residuals @ residuals + self._eps**2 * np.sum(self._v * z**2))
+        return _Fitted(found.modes, now.modes, residual_weights, residuals, total)
 
     def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
         """Return the Gauss-Newton step (m,2) from the logarithmic factors z (m,2), whose modes and residuals are
         ``now``.
         """
-        J = self._energies(z, now.modes).reshape(len(now.away), -1)
-        J *= now.firmness[:, None]
+        J = self._energies(z, now.modes).reshape(len(now.residuals), -1)
+        J *= now.residual_weights[:, None]
         v = self._v.ravel()
-        dual = np.linalg.solve((J / v) @ J.T + self._eps**2 * np.eye(len(J)), now.away + J @ z.ravel())
+        dual = np.linalg.solve((J / v) @ J.T + self._eps**2 * np.eye(len(J)), now.residuals + J @ z.ravel())
         wanted = np.clip(((dual @ J) / v).reshape(z.shape), -MOST, MOST)
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 

@@ -62,7 +62,7 @@ class Spectra(NamedTuple):
     Coarse body, c modes: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns.
     One mode beyond the modes to match shows whether a cluster of near-equal eigenvalues ends before it. Finer body, f
     modes: eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``:
-    True if the finer body is the same mesh in the full space. ``coarse_pulls`` (c,l), ``fine_pulls`` (f,l): modal loads
+    True if the finer body is the same mesh in the full space. ``coarse_loads`` (c,l), ``fine_loads`` (f,l): modal loads
     due to l accelerations (:func:`.vibrations.modal_loads`).
     """
 
@@ -71,8 +71,8 @@ class Spectra(NamedTuple):
     fine: np.ndarray
     overlap: np.ndarray
     is_one_mesh: bool
-    coarse_pulls: np.ndarray
-    fine_pulls: np.ndarray
+    coarse_loads: np.ndarray
+    fine_loads: np.ndarray
 
 
 class Pairs(NamedTuple):
@@ -108,13 +108,13 @@ def find_spectra(
         return Spectra(*coarse, coarse.eigenvalues, np.eye(len(own)), True, own, own)
     rigid = rigid_count(right)
     fine = vibrations(right, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
-    fine_pulls = modal_loads(right, fine.modes)
+    fine_loads = modal_loads(right, fine.modes)
     carried = _carried(model, space, coarse.modes, finer)
     weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
     # Interpolation to another mesh changes the norm of a mode between its vertices.
     length = np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
     overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T / length
-    return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, modal_loads(right, carried) / length, fine_pulls)
+    return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, modal_loads(right, carried) / length, fine_loads)
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:

@@ -26,16 +26,16 @@ class RigidComponent(NamedTuple):
     """The c rigid motions of one connected component of a body at given positions.
 
     ``vertices`` (r,): indices of its vertices; ``centred_positions`` (r,3) m: their positions relative to the centre of
-    rotation; ``mixed`` (6,c): each motion as a combination of three translations and three rotations; ``motions`` A
-    (n,3,c): the displacements of all vertices in each motion; ``weighed`` (n,3,c): M A; ``inverse`` (c,c): inverse of
-    ``A^T M A``.
+    rotation; ``combinations`` (6,c): each motion as a combination of three translations and three rotations;
+    ``motions`` A (n,3,c): the displacements of all vertices in each motion; ``mass_motions`` (n,3,c): M A; ``inverse``
+    (c,c): inverse of ``A^T M A``.
     """
 
     vertices: np.ndarray
     centred_positions: np.ndarray
-    mixed: np.ndarray
+    combinations: np.ndarray
     motions: np.ndarray
-    weighed: np.ndarray
+    mass_motions: np.ndarray
     inverse: np.ndarray
 
     def rigid_motion(self, momenta: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ class RigidComponent(NamedTuple):
         """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). It uses the
         moment of inertia after half of the rotation. With the initial one a tumbling body would gain energy.
         """
-        turn, Q = (self.mixed @ self.rigid_motion(momenta))[3:], self.mixed[3:, -3:]
+        turn, Q = (self.combinations @ self.rigid_motion(momenta))[3:], self.combinations[3:, -3:]
         if Q.shape[1] < 3:  # one axis
             return turn
         inverse = Q @ self.inverse[-3:, -3:] @ Q.T
@@ -68,7 +68,7 @@ class RigidParts:
         self._parts = []
         for rows in (np.flatnonzero(label == part) for part in range(label.max() + 1)):
             pins = rows[held[rows]]
-            if _mixes(model.mesh.rest_positions, rows, pins)[0].size:
+            if _free_motions(model.mesh.rest_positions, rows, pins)[0].size:
                 self._parts.append((rows, pins))
 
     def components_at(self, x: np.ndarray) -> list[RigidComponent]:
@@ -77,18 +77,20 @@ class RigidParts:
         """
         found = []
         for rows, pins in self._parts:
-            mixed, centre = _mixes(x, rows, pins, self._weights)
-            away, A = x[rows] - centre, np.zeros((*x.shape, mixed.shape[1]))
-            A[rows] = _ways(away) @ mixed
-            weighed = (self._mass @ A.reshape(len(A), -1)).reshape(A.shape)
-            products = np.tensordot(A, weighed, axes=((0, 1), (0, 1)))
-            found.append(RigidComponent(rows, away, mixed, A, weighed, np.linalg.pinv(products, hermitian=True)))
+            combinations, centre = _free_motions(x, rows, pins, self._weights)
+            away, A = x[rows] - centre, np.zeros((*x.shape, combinations.shape[1]))
+            A[rows] = _unit_motions(away) @ combinations
+            mass_motions = (self._mass @ A.reshape(len(A), -1)).reshape(A.shape)
+            products = np.tensordot(A, mass_motions, axes=((0, 1), (0, 1)))
+            found.append(
+                RigidComponent(rows, away, combinations, A, mass_motions, np.linalg.pinv(products, hermitian=True))
+            )
         return found
 
     def balanced(self, gradient: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
         """Return the gradient (n,3) without the forces that accelerate the ``components`` as rigid bodies."""
         for each in components:
-            gradient = gradient - each.weighed @ each.rigid_motion(gradient)
+            gradient = gradient - each.mass_motions @ each.rigid_motion(gradient)
         return gradient
 
     def turned(self, dx: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
@@ -155,7 +157,7 @@ class RigidParts:
             velocities[rows] -= (1.0 - left) * own[rows]
         vertices = range(*rows.indices(len(velocities)))
         components = [each for each in components if each.vertices[0] in vertices]
-        if components and all(each.mixed.shape[1] < 6 for each in components):
+        if components and all(each.combinations.shape[1] < 6 for each in components):
             now = 0.5 * float(np.sum(velocities[rows] * (self._mass @ velocities)[rows]))
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
@@ -181,7 +183,7 @@ class RigidParts:
         return np.concatenate(found, axis=2)
 
 
-def _ways(away: np.ndarray) -> np.ndarray:
+def _unit_motions(away: np.ndarray) -> np.ndarray:
     """Return the displacements (r,3,6) of r points in three unit translations and three linearized unit rotations about
     the origin. ``away`` (r,3) m: positions of the points.
     """
@@ -191,7 +193,7 @@ def _ways(away: np.ndarray) -> np.ndarray:
     return motions
 
 
-def _mixes(
+def _free_motions(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the c rigid motions of a component that move none of its pins, as combinations (6,c) of translations and
@@ -202,7 +204,7 @@ def _mixes(
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])
     centre = x[pins].mean(axis=0)
     reach = float(np.linalg.norm(x[rows] - centre, axis=1).max())
-    moved = _ways((x[pins] - centre) / reach).reshape(-1, 6)
+    moved = _unit_motions((x[pins] - centre) / reach).reshape(-1, 6)
     values, vectors = np.linalg.eigh(moved.T @ moved / len(pins))
-    mixed = vectors[:, values < UNRESOLVED**2]
-    return mixed * np.array([1.0, 1.0, 1.0, *3 * [1.0 / reach]])[:, None], centre
+    combinations = vectors[:, values < UNRESOLVED**2]
+    return combinations * np.array([1.0, 1.0, 1.0, *3 * [1.0 / reach]])[:, None], centre

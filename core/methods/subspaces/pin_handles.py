@@ -34,17 +34,17 @@ class PinHandles:
     Parameters
     ----------
     pinned : (p,) indices of the pinned vertices
-    group : (p,) index of the group of each pinned vertex
+    group_of_pin : (p,) index of the group of each pinned vertex
     weights : (n,g) skinning weights, each 1 on its group and 0 on the others, from :func:`harmonic_weights`
     coordinates : (n,4) homogeneous coordinates of the rest positions
     size : size of the body, m
     """
 
     def __init__(
-        self, pinned: np.ndarray, group: np.ndarray, weights: np.ndarray, coordinates: np.ndarray, size: float
+        self, pinned: np.ndarray, group_of_pin: np.ndarray, weights: np.ndarray, coordinates: np.ndarray, size: float
     ) -> None:
         self.pinned, self.weights = pinned, weights
-        self._group, self._coordinates, self._size = group, coordinates[pinned], size
+        self._group, self._coordinates, self._size = group_of_pin, coordinates[pinned], size
 
     @property
     def count(self) -> int:
@@ -86,15 +86,15 @@ def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
 
 
 def harmonic_weights(
-    laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, on_progress: OnProgress = ignore_progress
+    laplacian: sp.csr_matrix, pinned: np.ndarray, group_of_pin: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
     """Return harmonic skinning weights (n,g) of g groups of pinned vertices: each is 1 on its group, 0 on the other
-    groups and on islands (connected components) without pins. ``pinned`` and ``group`` (p,): vertices, and the group of
-    each.
+    groups and on islands (connected components) without pins. ``pinned`` and ``group_of_pin`` (p,): vertices, and the
+    group of each.
     """
-    H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
+    H, n, count = laplacian, laplacian.shape[0], int(group_of_pin.max(initial=-1)) + 1
     weights = np.zeros((n, count))
-    weights[pinned, group] = 1.0
+    weights[pinned, group_of_pin] = 1.0
     islands = connected_components(H, directed=False)[1]
     held = np.isin(islands, islands[pinned])
     held[pinned] = False
@@ -114,11 +114,11 @@ def handle_weights(
     """Return three arrays for the handles of pins: the index of the group of each pinned vertex (p,), the skinning
     weights (n,s) of the s groups held by springs, and the skinning weights (n,g) of the g pinned groups.
     """
-    group = pin_groups(laplacian, model.pinned)
+    group_of_pin = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))
     if model.anchors is not None:
         free = _sprung_weights(laplacian, ALONG * model.anchors, model.pinned)
-    return group, free, harmonic_weights(laplacian, model.pinned, group, on_progress)
+    return group_of_pin, free, harmonic_weights(laplacian, model.pinned, group_of_pin, on_progress)
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
@@ -128,14 +128,14 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
     """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())
-    group = pin_groups(laplacian, touched)
-    weights = np.zeros((n, int(group.max(initial=-1)) + 1))
+    group_of_pin = pin_groups(laplacian, touched)
+    weights = np.zeros((n, int(group_of_pin.max(initial=-1)) + 1))
     islands = connected_components(laplacian, directed=False)[1]
     free = np.setdiff1d(np.flatnonzero(np.isin(islands, islands[touched])), pinned)
     if len(free) == 0 or weights.shape[1] == 0:
         return weights
     one = np.zeros_like(weights)
-    one[touched, group] = 1.0
+    one[touched, group_of_pin] = 1.0
     factor = factorized((laplacian + anchors)[free][:, free].tocsc(), fastest())
     for k, column in enumerate((anchors @ one)[free].T):
         weights[free, k] = factor.solve(np.ascontiguousarray(column))

@@ -45,14 +45,14 @@ class ReducedPoints:
         return self.shares @ change
 
     def unknowns_at(
-        self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
+        self, positions: np.ndarray, weights: np.ndarray, prescribed: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
         """Return the unknowns (r,3) for which the points are nearest to ``positions`` (p,3) m, by least squares with
-        non-negative ``weights`` (p,). The unknowns with the indices ``given`` (g,) are fixed at ``values`` (g,3).
+        non-negative ``weights`` (p,). The unknowns with the indices ``prescribed`` (g,) are fixed at ``values`` (g,3).
         """
         unknowns = np.zeros((self.shares.shape[1], 3))
-        unknowns[given] = values
-        free = np.setdiff1d(np.arange(len(unknowns)), given)
+        unknowns[prescribed] = values
+        free = np.setdiff1d(np.arange(len(unknowns)), prescribed)
         root = np.sqrt(weights / weights.sum())[:, None]
         away = root * (positions - self.positions(unknowns))
         unknowns[free] = np.linalg.lstsq(root * self.shares[:, free], away, rcond=UNSEEN)[0]

@@ -196,12 +196,15 @@ def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: Fram
 
 
 def concatenate_surfaces(
-    owns: Sequence[CollisionSurface], given: Sequence[np.ndarray], colliders: ColliderSet, selves: Sequence[int] = ()
+    owns: Sequence[CollisionSurface],
+    given: Sequence[np.ndarray],
+    colliders: ColliderSet,
+    self_contact_ids: Sequence[int] = (),
 ) -> CollisionMesh:
     """Return one collision mesh of the bodies' surfaces ``owns`` and, after them, of the colliders.
 
     The id of a body or collider is its index in this order. ``given`` holds per body the mask (s,) bool of surface
-    vertices with prescribed positions. The bodies with the ids ``selves`` have self-contact.
+    vertices with prescribed positions. The bodies with the ids ``self_contact_ids`` have self-contact.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
@@ -212,7 +215,7 @@ def concatenate_surfaces(
         np.concatenate([each + start for each, start in zip(faces, starts)]),
         np.repeat(np.arange(len(rest)), np.diff(starts)),
         np.concatenate(all_given),
-        tuple(selves),
+        tuple(self_contact_ids),
     )
 
 
@@ -231,16 +234,18 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
     )
 
 
-def make_contact_load(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
+def make_contact_load(
+    whole: Model, colliders: ColliderSet, friction: float, self_contact_ids: Sequence[int] = ()
+) -> ContactLoad:
     """Return the contact load between the bodies of the joined model ``whole``, and between them and the colliders.
 
-    The collision surface of a body is the boundary of its tets. The bodies with the ids ``selves`` have self-contact.
-    All pairs have the same ``friction`` coefficient and no gap.
+    The collision surface of a body is the boundary of its tets. The bodies with the ids ``self_contact_ids`` have
+    self-contact. All pairs have the same ``friction`` coefficient and no gap.
     """
     owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
     points = points_of_all(whole, owns, [0] * len(owns))
     held, ends = points.held(whole.pinned), np.cumsum([len(own.rest_positions) for own in owns])
-    met = concatenate_surfaces(owns, np.split(held, ends[:-1]), colliders, selves)
+    met = concatenate_surfaces(owns, np.split(held, ends[:-1]), colliders, self_contact_ids)
     distance = OF_EDGES * min(mean_edge(own.rest_positions, own.faces) for own in owns)
     barrier = Barrier(met, distance, float(whole.elastic.youngs_modulus.min()), friction, SLIP * whole.size)
     return ContactLoad(barrier, points, colliders.initial_positions)

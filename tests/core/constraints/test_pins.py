@@ -60,7 +60,7 @@ def test_it_holds_what_was_pinned_and_no_more(pins):
     assert (about_edge <= 1e-20 * shift) == (pins in ([0], [0, 1]))
     assert (about_vertex <= 1e-20 * shift) == (pins == [0])
     # Each sample's target is where the pins' positions put it: those of the samples themselves.
-    there = found.shares @ CUBE[pins]
+    there = found.target_weights @ CUBE[pins]
     np.testing.assert_allclose(there, found.embedding.apply(mesh.rest_positions, mesh.tets), atol=1e-12)
 
 
@@ -91,7 +91,7 @@ def test_all_samples_hold_by_their_own_stiffness(pins):
     springs = holding(surface, mesh, embedding, pins, scale=3.0)
     np.testing.assert_allclose(springs.stiffness, 6e5 * found.factors)
     np.testing.assert_array_equal(springs.reach, REACH * cell_sides(mesh)[found.embedding.tet_indices])
-    assert (springs.shares != found.shares).nnz == 0
+    assert (springs.target_weights != found.target_weights).nnz == 0
 
 
 @pytest.mark.parametrize("pins", [PINS["face"], PINS["all but one"]])
@@ -102,7 +102,7 @@ def test_a_few_samples_hold_for_all(pins):
     assert len(few.stiffness) == 64 < len(found.factors)
     assert few.stiffness.sum() == pytest.approx(2e5 * found.factors.sum())
     at = few.points.positions(mesh.rest_positions)
-    np.testing.assert_allclose(few.shares @ CUBE[pins], at, atol=1e-12)
+    np.testing.assert_allclose(few.target_weights @ CUBE[pins], at, atol=1e-12)
     for axis in np.eye(3):
         turning = 2e5 * stiffness_of(mesh, found, lambda x, axis=axis: np.cross(axis, x - 0.5 * SIDE))
         assert few.stiffness @ (np.cross(axis, at - 0.5 * SIDE) ** 2).sum(axis=1) == pytest.approx(turning, rel=0.25)

@@ -60,7 +60,7 @@ def test_a_bar_moves_as_far_off_as_expected(weight, share, within):
     """
     (model, space), matching = reduced(hold="clamped", modes=4), matched(hold="clamped", modes=4)
     spectra = matching.spectra._replace(
-        coarse_pulls=matching.spectra.coarse_pulls[:, :3], fine_pulls=matching.spectra.fine_pulls[:, :3]
+        coarse_loads=matching.spectra.coarse_loads[:, :3], fine_loads=matching.spectra.fine_loads[:, :3]
     )
     plain, right = estimate(spectra, matching.pairs)
     expected = plain, right if share else np.sqrt(right**2 - (LEFT * plain) ** 2)

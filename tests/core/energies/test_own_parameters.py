@@ -61,5 +61,5 @@ def test_it_is_blended_between_materials_of_the_same_energy_alone():
 def test_what_it_takes_is_asked_for():
     mesh = prepare(shaken_bar()).model.mesh
     assert (build_model(mesh, 1e5, 0.4, 1e3, energies="toy").elastic.parameters[:, 2] == 0.5).all()
-    with pytest.raises(MaterialError, match="own parameters"):
+    with pytest.raises(MaterialError, match="energy parameters"):
         build_model(mesh, 1e5, 0.4, 1e3, energies="toy", own=np.zeros((len(mesh.tets), 2)))
