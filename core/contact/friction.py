@@ -171,15 +171,18 @@ class LaggedFriction:
         return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Return semi-definite friction stiffnesses (p,3,3) N/m at contact points y (p,3) m: the linearization of
-        ``q(|u|) z = mu lambda u`` in two unknowns, the slip velocity u and the friction force z. The result for the
-        last y is cached.
+        """Return semi-definite friction stiffnesses (p,3,3) N/m at contact points y (p,3) m. The result for the last y
+        is cached.
 
-        The first stiffness of a step has z = 0 and is an upper bound of the true derivative. It is evaluated at the
-        predicted slip if that is larger than the current one, since the bound at zero slip would hold back all sliding
-        points. The true derivative is 0 along the slip above ``eps``; with it, the iterations overshoot for a body
-        about to stick. Later stiffnesses use the z of the last iteration, which reduces the stiffness along the slip.
-        At the solution the stiffness is the true derivative.
+        The slip velocity u and the friction force z are two unknowns of the equation ``q(|u|) z = mu lambda u``, where
+        ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`), mu is the friction coefficient and lambda the lagged normal force.
+        The stiffness is the linearization of this equation. The first call in a step sets z to 0, and u to the
+        predicted slip if it is larger than the current slip. Later calls use the z that the last linearization
+        predicts. At the solution, the stiffness is the true derivative.
+
+        With z = 0 the stiffness is an upper bound of the true derivative; at zero slip it would hold back all sliding
+        points. The true derivative is 0 along u at slips above ``eps``, where friction is constant; with it, the
+        iterations would overshoot for a body about to stick.
         """
         if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):
             self._cached_stiffness = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
@@ -204,8 +207,8 @@ class LaggedFriction:
         return K / (q * self._step)[:, None, None]
 
     def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return q and dq/ds (:func:`_slip_over_f1`), (p,) each, and unit vectors (p,3) along slip velocities ``slip``
-        (p,3) m/s of length s.
+        """Return the results q and dq/ds of :func:`_slip_over_f1`, (p,) each, for the magnitudes s of the slip
+        velocities ``slip`` (p,3) m/s, and the unit vectors (p,3) along these velocities.
         """
         length = np.linalg.norm(slip, axis=1)
         return *_slip_over_f1(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]

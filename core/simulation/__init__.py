@@ -1,1 +1,1 @@
-"""From a job to its frames: preparation, contact set-up, matching and the loop over frames."""
+"""Simulation of a job, which yields its frames: preparation, contact set-up, matching and the loop over frames."""

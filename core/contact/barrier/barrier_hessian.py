@@ -61,8 +61,8 @@ def normal_force_magnitudes(
     the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
     between the nearest points of the pair.
 
-    Pairs of nearly parallel edges get zero force and decrease, since their nearest points jump. The arguments are those
-    of :func:`hessian_stencils`.
+    The force and its decrease are zero for pairs of nearly parallel edges, since their nearest points jump. The
+    arguments are those of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
@@ -71,10 +71,10 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write the weights of a pair's four vertices to c (4,): the weighted sum of the vertices is the vector between two
-    initial points, one on each primitive. The initial point is a vertex of the primitive. Up to two parameters move the
-    initial points to the nearest points. Write the derivatives of the weights with respect to these parameters to B
-    (2,4), and return the number of parameters.
+    """Write the weights of a pair's four vertices to c (4,): the weighted sum of the vertices is the vector between one
+    vertex of the first primitive and one vertex of the second. Up to two parameters move these two points along the
+    primitives to the nearest points. Write the derivatives of the weights with respect to the parameters to B (2,4),
+    and return the number of parameters.
     """
     c[:] = 0.0
     B[:, :] = 0.0

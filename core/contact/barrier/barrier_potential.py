@@ -28,7 +28,7 @@ CCD_MAX_ITERATIONS = 1000
 """Maximum number of iterations of additive CCD per pair. Without a limit, a pair that hardly moved took minutes."""
 
 CCD_CONSERVATIVE_RESCALING = 0.9
-"""Fraction of the path up to the first collision that a step may take."""
+"""Length of the largest step, as a fraction of the path up to the first collision."""
 
 CANDIDATE_INFLATION = 0.25
 """Margin, as a fraction of dhat, around the boxes of the vertex paths for which the collision candidates were built.
@@ -139,8 +139,8 @@ class Barrier:
         return self._submesh(everything, everything)
 
     def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
-        """Return the submesh of the vertices that the mask ``chosen`` (s,) selects. The mask ``inner`` (s,), which is
-        stored with it, marks the vertices all of whose faces are in the submesh.
+        """Return the submesh of the vertices that the mask ``chosen`` (s,) selects. The mask ``inner`` (s,), an
+        attribute of the result, marks the vertices all of whose faces are in the submesh.
         """
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
@@ -415,7 +415,8 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
     """Return groups of body ids such that no two bodies of a group can collide, and every pair of bodies that cannot
-    collide is in a common group. ``can_collide`` is (b,b) bool; None, if all collide, gives no groups.
+    collide is in a common group. ``can_collide`` is (b,b) bool, or None if all pairs can collide; the
+    list is then empty.
     """
     if can_collide is None:
         return []

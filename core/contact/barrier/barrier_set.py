@@ -104,9 +104,9 @@ class BarrierSet:
         return some
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of ids of bodies that may collide on straight paths from y to ``ahead``, (s,3) m each. Pairs
-        with the same label in ``island`` (b,), and bodies with a negative label, are omitted: see
-        :meth:`Barrier.near_pairs`.
+        """Return the pairs of ids of bodies that may collide on straight paths from y to ``ahead``, (s,3) m each.
+        ``island`` (b,) are the labels of the islands, the groups in which bodies are solved. Pairs of bodies with the
+        same label, and bodies with a negative label, are omitted.
         """
         return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 

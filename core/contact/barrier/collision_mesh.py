@@ -16,7 +16,8 @@ NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 class CollisionMesh(NamedTuple):
     """Surfaces that collide: vertices with ``rest_positions`` (s,3) m and ``body_ids`` (s,), and ``faces`` (f,3).
     ``is_prescribed`` (s,) bool marks vertices with prescribed positions, which never collide with one another.
-    Bodies with ids in ``self_contact_bodies`` collide with themselves; vertex pairs ``excluded_pairs`` (k,2) never do.
+    Bodies with ids in ``self_contact_bodies`` collide with themselves, except for the vertex pairs
+    ``excluded_pairs`` (k,2).
     """
 
     rest_positions: np.ndarray
@@ -28,7 +29,7 @@ class CollisionMesh(NamedTuple):
 
     def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
         """Return the collision mesh restricted to the vertices that the mask ``chosen`` (s,) selects. Faces and
-        excluded pairs remain if all of their vertices do; vertices are renumbered.
+        excluded pairs are kept if all of their vertices are selected; vertices are renumbered.
         """
         number = np.cumsum(chosen) - 1
         faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))

@@ -1,9 +1,9 @@
 """Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the collision surfaces of bodies and
 colliders, including self-contact. The surfaces are interpolated from a solver's unknowns and never intersect.
 
-Pins and colliders have prescribed positions; :mod:`...methods.solvers.kinematic_targets` moves them there without
-collisions. If the unknowns are positions at a time within the step, contact acts on the surfaces extrapolated to its
-end.
+:mod:`...methods.solvers.kinematic_targets` moves pins and colliders to their prescribed positions without collisions.
+If the unknowns are positions at a time within the step, the surfaces are extrapolated to the end of the step, and
+contact acts on the extrapolated surfaces.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ContactLoad:
     ----------
     barrier : barrier over all surface vertices: first the b vertices of bodies, then the c vertices of colliders
     points : the b surface vertices of bodies, interpolated from the solver's unknowns (``Space.points``)
-    collider_positions : (c,3) m, positions of the collider vertices at the beginning
+    collider_positions : (c,3) m, positions of the collider vertices at the beginning of the first step
 
     Attributes
     ----------
@@ -103,9 +103,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the ``tangential`` collisions. The collisions have the nodal friction bounds
-        ``nodal_bounds`` (b + c,3) N, mu times the normal forces, which are stored for later comparisons. Surface
-        ``velocities`` (b + c,3) m/s, if given, predict the slip.
+        """Update the lagged friction from the ``tangential`` collisions. ``nodal_bounds`` (b + c,3) N are mu
+        times the normal forces of these collisions, distributed to the surface vertices; they are stored for later
+        comparisons. Surface ``velocities`` (b + c,3) m/s, if given, predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
@@ -208,8 +208,8 @@ class ContactStepPotential(BarrierStepPotential):
     def update(self, positions: np.ndarray) -> bool:
         """Update friction after a full step of the solver to ``positions``; return True if updated. The linear model of
         the last Hessian predicts new normal forces; they replace the lagged normal forces if the difference is large
-        enough. So an impact causes friction one iteration later, and separating pairs are released before the
-        iterations have converged with obsolete friction.
+        enough. An impact therefore causes friction one iteration later, and a separating pair loses its friction before
+        the iterations converge.
         """
         if self._model is None or self._is_settled:
             return False
@@ -244,8 +244,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
-        """Update friction if the ``nodal_bounds`` (b + c,3) N differ from the lagged ones by a relative difference
-        above ``tolerance``; return True if updated. The new friction is linearized at surface positions y (b + c,3) m.
+        """Update friction if ``nodal_bounds`` (b + c,3) N, mu times the normal forces at the surface vertices, differ
+        from the lagged bounds by a relative difference above ``tolerance``; return True if updated. The new
+        friction is linearized at surface positions y (b + c,3) m.
         """
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False

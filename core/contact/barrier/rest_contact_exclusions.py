@@ -46,8 +46,8 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the six corners (k,6) of each pair of faces that may intersect. The bounding boxes of the two faces
-    overlap, and each of the two intersects another face of the surface. Positions y are (s,3) m, ``faces`` (f,3).
+    """Return the six vertex indices (k,6) of each pair of faces that may intersect: their bounding boxes overlap, and
+    both faces intersect some face of the surface. The vertices are at y (s,3) m; ``faces`` are (f,3).
     """
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):

@@ -131,8 +131,8 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
     (t,); a mask (t,) of the triangles to flip so that each part is consistently oriented; and a mask of the parts that
     are closed and orientable.
 
-    Method: a graph has two nodes per triangle, as it is and flipped, and its edges connect nodes with consistent
-    orientation. In parts that cannot be oriented, triangles are connected to their flipped copies.
+    Method: a graph has two nodes per triangle, one for each orientation, and its edges connect nodes with consistent
+    orientation. In parts that cannot be oriented, the two nodes of a triangle are connected.
     """
     t = len(neighbours)
     one, side = np.nonzero(neighbours >= 0)

@@ -7,7 +7,8 @@ well as fast bodies. A path that cuts a solid's corner does not count: points th
 back, and their gap would jump.
 
 A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
-decides. At a solid it counts as outside. At a sheet it counts as on the side opposite to its body's outward direction.
+decides. At a solid the point counts as outside. At a sheet it counts as lying on the side where the body is, opposite
+to the body's outward direction at the point.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from .obstacle import Contacts
 from .sheet_thickness import contact_distance
 
 SAME_WAY = -0.5
-"""Cosine between the face normals where a path enters and leaves a solid, below which it counts as passing through. If
-the path ends inside, the direction to the closest point takes the place of the exit.
+"""Cosine between the face normals at the entry and the exit of a path through a solid. With a smaller cosine, the path
+counts as passing through. If a path ends inside, the direction to the closest point replaces the normal at the exit.
 """
 
 ROUND_OFF = 1e-12
@@ -161,9 +162,10 @@ def _frame(t, n, out):
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
     """Return the side of a sheet on which a point has to stay: 1 if the sheet's normal n points to that side, else -1.
-    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm. The body's
-    ``outward`` direction decides if the point is within ``touch`` m of the sheet, or within ``pierced`` m along the
-    normal. Otherwise the position of the point decides.
+    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm. If the
+    point is within ``touch`` m of the sheet, or within ``pierced`` m along the normal, the side is opposite to the
+    body's ``outward`` direction, unless that is nearly parallel to the sheet. Otherwise it is the side on which
+    the point lies.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length

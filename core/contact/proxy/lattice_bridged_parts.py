@@ -29,7 +29,9 @@ from ...geometry.tetrahedra.intersections import intersecting_triangles
 SPACING = 0.25
 """Spacing of the samples on the surface, in cells."""
 BESIDE = 1e-3
-"""Distance, in cells, from a face at which its two sides are tested, and below which islands touch."""
+"""Distance, in cells, from a face to the point on each side of it that is tested for being inside the surface. Islands
+at a smaller distance from each other touch.
+"""
 OPEN = 2.0
 """Width, in cells, from which no tet bridges a gap."""
 
@@ -41,7 +43,7 @@ class BridgedParts(NamedTuple):
     ----------
     surface_parts : number of separate parts of the surface
     lattice_parts : number of connected components of the lattice that contain parts of the surface
-    gap : m, narrowest gap next to a part that the lattice connects to another part; inf if it connects no parts
+    gap : m, smallest distance from a connected part to another part; inf if the lattice connects no parts
     cells : number of cells along the longest side at which no tet bridges this gap; 0 if no parts are connected
     """
 

@@ -25,14 +25,14 @@ REACH = 0.8
 Inside, the limit is half of ``THICK``: where a node lies deeper, the body is thick enough.
 """
 BESIDE = 1e-3
-"""Distance, in cells, from a triangle of the two points at which the inside of the body is tested."""
+"""Distance, in cells, from a triangle to the point on each side of it that is tested for being inside the body."""
 DRAWN_IN = 0.02
-"""Fraction of the way from the closest point to the triangle's centroid by which the point at which the thickness is
-measured is shifted, away from edges.
+"""Shift of the point at which the thickness is measured, from the closest point towards the triangle's centroid, as a
+fraction of their distance. It keeps the point away from edges.
 """
 OPPOSITE = -(0.5**0.5)
-"""Minus the smallest absolute cosine between the normals of two faces that bound a thin part. Faces at a sharp
-edge of the body have a smaller one.
+"""Smallest absolute cosine, with a minus sign, between the normals of the two faces that bound a thin part. The two
+faces at a sharp edge of the body have a smaller absolute cosine.
 """
 
 

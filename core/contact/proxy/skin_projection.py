@@ -1,8 +1,8 @@
 """Fit a skin (collision proxy) to the surface of a body by moving its vertices along the lattice edges that they cut.
 
 If the vertices were on the surface, flat faces would cut off convex regions. So the faces' centroids are fitted: each
-vertex moves by the mean, over its faces, of the distance from the centroid to the surface, with the sign of its
-direction along the face normal.
+vertex moves by the mean distance of its faces' centroids from the surface. A distance is positive if the surface is on
+the outer side of the face.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def project_to_surface(
     nearest: Nearest,
 ) -> np.ndarray:
     """Return improved fractions (s,) of the lattice edges at which the skin's vertices lie; ``parts`` (s,) are the
-    initial fractions. A vertex is at ``begins + parts * edges``, (s,3) m, with edges directed outwards.
+    initial fractions. A vertex is at ``inside_nodes + parts * edges``, (s,3) m, with edges directed outwards.
 
     ``faces`` (f,3) are the skin's triangles; ``moved`` (s,) m is the outward offset of the surface at each vertex,
     ``cells`` (s,) m the cell size; ``nearest`` returns the closest points of the surface.

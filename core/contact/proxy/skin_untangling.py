@@ -73,8 +73,8 @@ def _between_segments(p, q, r, s):
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
     """Write the distance between the two faces at each edge to ``apart`` (e,) m: the smallest distance from the
-    opposite corner of one face to the other face, or between two sides without a common vertex. ``rings`` (e,4) are the
-    vertex indices from :func:`_rings`.
+    opposite corner of one face to the other face, or between an edge of one face and an edge of the other face
+    without a common vertex. ``rings`` (e,4) are the vertex indices from :func:`_rings`.
     """
     w = np.empty(3)
     for k in range(first, last):

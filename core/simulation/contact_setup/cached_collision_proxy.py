@@ -76,7 +76,7 @@ def _keep(skin: Skin, job: Job, store: FrameStore, **about: Any) -> None:
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
-    """Return the skin in cached arrays, with its embedding in ``mesh``; None if the arrays are invalid."""
+    """Return the skin that cached arrays contain, with its embedding in ``mesh``; None if the arrays are invalid."""
     sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
     if sides is None or not sides["f"]:
         return None

@@ -181,8 +181,8 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
 def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
     """Return the render surface of a body as a collision surface.
 
-    Faces are subdivided until no edge is longer than the mean edge of the tets, so that the surface can bend as they
-    do.
+    Faces are subdivided until no edge is longer than the mean edge of the tets, so that the surface can follow the
+    deformation of the tets.
     """
     whole = subdivide_faces(job.body.surface, mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))

@@ -262,8 +262,9 @@ class ContactGroup:
         """Return the pairs of names of the objects that block a step, with the closest pair first.
 
         ``missing`` (s,3), m, are the displacements that the surface vertices at ``y`` (s,3), m, could not make. The
-        objects are those that collide first on these displacements. If none collide, since the obstacle was moved away,
-        the pair is the object with the largest missing displacement of a vertex, and the object nearest to this vertex.
+        objects that collide first on these displacements block the step. If none collide, since the obstacle was moved
+        away, return one pair: the object with the vertex whose missing displacement is largest, and the object nearest
+        to this vertex.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -344,9 +345,9 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
     """Return the matrix (n,s), computed at rest, that distributes forces on the s vertices of a collision surface to n
     render vertices.
 
-    The force on a collision vertex is divided by area among the render vertices around it, to spread over a finer
-    render mesh. If the area of these is less than half of the collision vertex's area, the force acts at the closest
-    point of the render surface instead.
+    The force on a collision vertex is distributed to the render vertices around it in proportion to their areas, to
+    spread over a finer render mesh. If these render vertices have less than half of the collision vertex's area, the
+    force acts at the closest point of the render surface instead.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:

@@ -86,7 +86,7 @@ def pair_parameters(
     Young's moduli, Pa, inf for colliders. A pair that begins close gets a smaller activation distance, and if necessary
     a smaller gap, so that it begins without contact forces. Both are halved a whole number of times, since each
     different value needs a separate barrier. For the same reason, all pairs that need at most FEW halvings of the
-    activation distance get the same number: the largest one among them.
+    activation distance get the same number: the largest that one of them needs.
     """
     gap, room = requests.gap.copy(), initial_distances - requests.gap
     tight = requests.can_collide & (room < ROOM * distance)

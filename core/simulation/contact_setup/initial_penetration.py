@@ -34,7 +34,8 @@ SAMPLES, LONGER = 2000, 0.01
 lengthened if these points missed an overlap.
 """
 BETTER = 0.98
-"""A direction is searched only if this fraction of the shortest separating length found so far separates along it.
+"""Length of a first trial along a direction, relative to the shortest separating length found so far. The direction is
+skipped if the surfaces overlap after the trial.
 """
 BEYOND = 1.05
 """Clearance that a separation adds to the overlap's depth, relative to the gap plus the activation distance."""

@@ -32,7 +32,7 @@ class Growth(NamedTuple):
     frames: int
 
     def size(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the size of the body relative to its full size at a ``time`` in frames after the first."""
+        """Return the size of the body relative to its full size at a ``time``, the number of frames since the first."""
         return 1.0 - (1.0 - self.begin) * np.maximum(1.0 - time / self.frames, 0.0)
 
     def placed(self, positions: np.ndarray, size: float | np.ndarray) -> np.ndarray:
@@ -43,14 +43,14 @@ class Growth(NamedTuple):
         """Return the velocities (n,3), m/s, of vertices at ``positions`` with ``masses``, by which the body grows in a
         step.
 
-        The step begins at ``time``, in frames after the first, and lasts ``step`` frames, which are ``h`` seconds.
+        The step begins ``time`` frames after the first frame, and lasts ``step`` frames, which are ``h`` seconds.
         """
         rate = (self.size(time + step) / self.size(time) - 1.0) / h
         return rate * (positions - _middle(positions, masses))
 
     def held(self, body: Prepared, frames: int) -> Prepared:
-        """Return a copy of the prepared ``body`` whose pin targets scale with its size; its job has ``frames``
-        frames."""
+        """Return a copy of the prepared ``body`` whose pin targets scale with its size. ``frames`` is the number of
+        frames of the body's job."""
 
         def carried(track: np.ndarray) -> np.ndarray:
             times = np.arange(len(track)) / max(steps_of(track, frames), 1)

@@ -30,7 +30,9 @@ from .group import GroupStepper, any_contact, simulate_group
 from .single_body import Frame
 
 Member = tuple[Job, FrameStore, int]
-"""Body of a group: its job, its store, and the number of modes for handles fitted to its frames, 0 for none."""
+"""Body of a group: its job, its store, and the number of skinning modes for the handles that are fitted to its frames.
+No handles are fitted if the number is 0.
+"""
 
 
 def bake(
@@ -44,8 +46,8 @@ def bake(
 ) -> str:
     """Simulate a job of one body into the store that was created for it; return "done" or "stopped".
 
-    The arguments are those of :func:`bake_frames` for one body; ``modes`` is its number of modes for handles, 0 for
-    none.
+    The arguments are those of :func:`bake_frames` for one body; ``modes`` is the number of skinning modes for
+    the handles that are fitted to the frames at the end, 0 for no handles.
     """
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
@@ -97,8 +99,8 @@ def bake_frames(
     should_stop : called between steps; the bake stops if it returns True
     resume : True to continue after the newest frame that is complete in all stores, False to start over; the result is
         bitwise identical either way
-    modes : number of modes per body; if it is not 0, handles are fitted to the frames of the body at the end
-        (``fit_handles``)
+    modes : number of skinning modes per body for the handles that are fitted to its frames at the end
+        (``fit_handles``), 0 for no handles
     until : stop after this frame, as if ``should_stop`` had returned True
     with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets
     is_warm : True to skip the compilation of all missing kernels; those that the steps use are still loaded or compiled
@@ -340,7 +342,8 @@ def _simulate(
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
     """Return the surface (n,3), m, of a body to show at a frame: with its pins at their targets.
 
-    If a collision blocked the last step of the frame, pins stay where they are simulated. ``first`` is the first frame.
+    If a collision blocked the last step of the frame, the pins are at their simulated positions instead. ``first`` is
+    the number of the first frame.
     """
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)

@@ -64,9 +64,8 @@ NO_INTERACTIVE_CHANGE = InteractiveChange()
 
 
 class BodyTimeline:
-    """State of a prepared job's body over time. Frames are counted from 0; ``at`` is a frame, and ``part`` the fraction
-    (0 to 1) of the interval from the frame before it. ``space`` is the present space of the solver, ``body`` the
-    present body."""
+    """State of a prepared job's body over time. Methods take a time as the fraction ``part`` (0 to 1) between frames
+    ``at`` - 1 and ``at``, counted from 0. ``space`` is the present space of the solver, ``body`` the present body."""
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, now, keyed = job, np.array(moduli(job.body.materials)), job.body.moduli
@@ -167,7 +166,7 @@ class BodyTimeline:
         points held in contact      recomputed                  kept                   new
         matrix's pattern and        new if other unknowns       kept                   new
         symbolic factor             are pinned
-        preconditioner, deflation   likewise                    values                 new
+        preconditioner, deflation   as for the pattern          new values             new
         inertia, gravity, drag      kept                        kept                   new
         loads, stiffness of contact kept                        kept                   new
         matching                    kept                        scaled                 new

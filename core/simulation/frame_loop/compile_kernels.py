@@ -1,5 +1,5 @@
-"""Compilation of the Numba kernels in advance, on tiny problems, with progress events. Later starts load them from
-disk."""
+"""Compilation of the Numba kernels in advance, on tiny problems, with progress events. Later processes
+load the compiled kernels from disk."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Stage:
     name : name of the stage, under which the kernel cache records that it is compiled
     seconds : compile time, s, on an idle processor after all earlier stages; used to estimate the progress
     compile : function that compiles the kernels by running them on a tiny problem
-    is_needed : function that returns True if a body needs the stage, given the body and True if it has IPC contact;
+    is_needed : function that returns True if a body needs the stage, given the body and a flag for IPC contact;
         rarely needed kernels are compiled at their first use instead
     """
 
@@ -273,8 +273,8 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return the potential that matches vibrations, with zero stiffness, since nearly all bodies in a subspace use it;
-    empty in the full space."""
+    """Return a potential that matches vibrations, with zero stiffness; empty in the full space. It is compiled in
+    advance since nearly all bodies in a subspace use it."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -393,7 +393,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, those compiled before included.
+    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, also of those compiled before.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:

@@ -1,6 +1,7 @@
 """Fit of skinning handles to the frames of a bake: affine maps, blended by weights at the surface vertices.
 
-Subspace solvers provide the weights; for other solvers they are the body's skinning modes and the handles of its pins.
+Subspace solvers provide the weights. For other solvers, the weights of skinning modes and of handles at the body's pins
+are computed.
 The bake reports the error of the fit, which is small for subspace solvers.
 """
 
@@ -152,9 +153,9 @@ def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Return the normalised coordinates around rest positions (n,3), m, that single precision stores without round-off.
+    """Return normalised coordinates for rest positions (n,3), m, whose centre and size are exact in single precision.
 
-    Their centre is rounded to 32 bits, and their size to a power of two, so that dividing by the size does not round.
+    The centre is rounded to 32 bits, and the size up to a power of two, so that dividing by the size does not round.
     """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))

@@ -242,7 +242,7 @@ class GroupStepper:
     def _sizes_at(self, time: float) -> dict[int, float]:
         """Return the present size of each growing body, relative to its full size, by the index of the body.
 
-        ``time`` is in frames after the first.
+        ``time`` is the number of frames since the first.
         """
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
@@ -250,7 +250,7 @@ class GroupStepper:
         """Return the states, with the velocities and histories of growing bodies replaced by those of the growth
         alone.
 
-        ``time`` is in frames after the first.
+        ``time`` is the number of frames since the first.
         """
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():

@@ -55,7 +55,7 @@ class Island:
 class IslandSolution(NamedTuple):
     """Result of a step of an island: the state per body, the solver's report, and the end positions of all colliders.
 
-    ``collider_positions`` are those of the colliders' vertices, (c,3), m.
+    ``collider_positions`` (c,3), m, are the end positions of all vertices of the colliders.
     """
 
     states: list[State]
@@ -64,9 +64,9 @@ class IslandSolution(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Motion of surface vertices in a step: those of all bodies, then those of all colliders.
+    """Motion of surface vertices in a step: first the vertices of all bodies, then those of all colliders.
 
-    ``start`` (s,3), m, are their positions at the start; ``body`` (s,) is the index of the body or collider of each
+    ``start`` (s,3), m, are the positions at the start; ``body`` (s,) is the index of the body or collider of each
     vertex; ``targets`` (c,3), m, are the prescribed positions of the colliders' vertices at the end.
     """
 

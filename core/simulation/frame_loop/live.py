@@ -1,8 +1,8 @@
 """Live mode: a body stepped frame by frame with interactive grabs.
 
 A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses are
-interpolated linearly between frames, like those of a bake's springs. Before its grab, a vertex has its first position
-as the target and no stiffness. After its release, it keeps the target without stiffness. A take, which is a recorded
+interpolated linearly between frames, like those of a bake's springs. Before a grab, the target is the vertex's first
+position; after the release, the last target remains. The stiffness is zero at both times. A take, which is a recorded
 live session, therefore equals a bake with the springs of :func:`take_springs`.
 """
 

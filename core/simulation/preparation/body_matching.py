@@ -53,17 +53,20 @@ Stiffer regions are rigid anyway, and with 1e10 the lowest frequency of a bar of
 
 
 FIRM_PINS = 40.0
-"""Factor on the stiffness of pin springs while vibrations are computed. The springs stiffen up to 4000 times under
-load, but the matching potential corrects only the body, in series with them. With a factor of 1 the error was up to 40
-% of the amplitude under weight; with 20 to 200 it is 4 to 14 % under any load (without a match 42 to 76).
+"""Factor on the stiffness of pin springs while vibrations are computed. The springs stiffen by a factor of up to
+4000 under load, but the matching potential corrects only the body, in series with them. With a factor of 1, the error
+was up to 40 % of the amplitude under weight; with 20 to 200 it is 4 to 14 % under any load (without a match 42 to 76).
 """
 
 SWING = 0.1
-"""Deflection for which the stiffness of pins is computed: amplitude of the slowest vibration over the body's size."""
+"""Largest displacement in the slowest vibration, divided by the body's size. The stiffness of pin springs is computed
+at this deflection.
+"""
 
 GIVING = 4.5
-"""Limit above which pins hold too little of a body for a match. It applies to the fraction of the slowest vibration's
-energy in the pin springs, times the body's size over the side of a cell, since that fraction grows with the cells.
+"""Largest value of ``e L / c`` at which vibrations are matched; above it, pins hold too little of the body. L is the
+body's size, c the side of a cell, and e the fraction of the slowest vibration's energy in the pin springs; e grows with
+c.
 Errors as fractions of the amplitude, for bars pinned at: a whole end (value 1.3), 2 %; three quarters of it (3.3), 6 %
 (5 to 19 % without a match); half of it (6 and 10), 28 to 62 % (27 to 40 % without a match).
 """
@@ -199,9 +202,9 @@ def _trial(
 ) -> ErrorTest | None:
     """Return the trial that measures the error of matched vibrations against a reference simulation with pins at rest.
 
-    The reference has all vertices of the same mesh as unknowns, or is the finer body with pins as in a bake.
-    ``lasting`` are the pins and ``spring_moduli`` (m,), Pa, the moduli for their springs. Returns None if the
-    reference is too large, or fails.
+    The reference is the same mesh in the full space, or the body ``finer`` with pin springs as stiff as in a bake.
+    ``lasting`` are the pins that hold in all frames after the first, and ``spring_moduli`` (m,), Pa, the moduli for
+    their springs. Returns None if the reference is too large, or fails.
     """
     rest = job.body.surface.positions[lasting.pinned]
 
@@ -241,7 +244,7 @@ def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | 
 
 
 def _of_pins(pinned: PinnedSurface) -> str:
-    """Return the sentence for the report about pins that are released at some frame; "" if there are none."""
+    """Return the report's sentence about pins that hold in some frames but not in all; "" if there are none."""
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""
@@ -287,11 +290,12 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body with pin springs as stiff as at the largest deflection, :data:`SWING`, of its slowest mode.
+    """Return a finer body with pin springs as stiff as if it were deflected by :data:`SWING` in its slowest mode.
 
-    The springs stiffen with their extension: a force that extends a spring of constant stiffness by the fraction g of
-    its reach extends the stiffening spring by ``g / (1 + g)`` (:mod:`stiffening_springs`). ``moduli`` (m,),
-    Pa, are those of the tets. MatchError if the pins hold too little of the body (:data:`GIVING`).
+    The springs stiffen with their extension, up to a limit called reach. A force that would extend a spring of constant
+    stiffness by the fraction g of the reach extends the stiffening spring by the fraction ``g / (1 + g)``
+    (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too little
+    of the body (:data:`GIVING`).
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
@@ -300,7 +304,7 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
     slowest = found.modes[rigid]
     given = np.sum(slowest * (finer.anchors @ slowest)) / found.eigenvalues[rigid]
     if given * finer.size > GIVING * np.median(cell_sides(finer.mesh)):
-        raise MatchError("too few vertices are pinned: the body vibrates within the pins.", "Pin more of the surface.")
+        raise MatchError("too few vertices are pinned: the pins yield in the vibration.", "Pin more of the surface.")
     slowest *= SWING * finer.size / np.linalg.norm(slowest, axis=1).max()
     return replace(finer, anchors=(1.0 + pinned.give(0, slowest, moduli)) * finer.anchors)
 

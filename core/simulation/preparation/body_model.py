@@ -17,7 +17,8 @@ from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Maximum number of sampled pins in a subspace: A_MODE per mode, which has as many unknowns, but at least IN_SUBSPACE.
+"""Maximum number of sampled pins in a subspace: A_MODE per mode, but at least IN_SUBSPACE. Each mode has
+A_MODE unknowns.
 """
 
 

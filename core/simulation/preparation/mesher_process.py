@@ -1,7 +1,7 @@
 """Tetrahedralisation by fTetWild and TetGen, which crash on some meshes, in a child process whose crash loses nothing.
 
-The worker process of a Blender window is such a process. Elsewhere (Blender without a window, the command line) a
-worker is started, which makes the tetrahedra and stores them.
+In a Blender window, the worker process that bakes is already this child process. Elsewhere (Blender without a window,
+the command line) a worker is started, which makes the tetrahedra and stores them.
 """
 
 from __future__ import annotations

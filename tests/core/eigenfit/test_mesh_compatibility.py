@@ -88,7 +88,7 @@ BAD = {
     ),
     "held by half of an end": (
         lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=10),
-        "too few vertices are pinned: the body vibrates within the pins. Pin more of the surface.",
+        "too few vertices are pinned: the pins yield in the vibration. Pin more of the surface.",
     ),
     "too many tets": (lambda: job(two_bars(0.15), match_cells=400), "Match Cells to "),
 }
