@@ -116,7 +116,7 @@ def _split(order):
 @kernel
 def _fit(order, start, end, child, low, high):
     """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, computed from the leaves up.
-    ``low`` and ``high`` (m,3) are those of the elements' boxes.
+    ``low`` and ``high`` (m,3) are the lowest and highest coordinates of the elements' boxes.
     """
     count = len(start)
     box_low = np.full((count, 3), np.inf)

@@ -23,7 +23,7 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 @kernel
 def mark_faces(chosen, low, high, first, last, near):
     """Set ``near`` (f,) to True for the faces whose box, from ``low`` to ``high`` (f,3), overlaps the box from
-    ``first`` to ``last`` (3,). Only the face indices ``chosen`` are tested; all other entries of ``near`` are kept.
+    ``first`` to ``last`` (3,). Only the faces with the indices ``chosen`` are tested; other entries do not change.
     """
     for f in chosen:
         overlaps = True

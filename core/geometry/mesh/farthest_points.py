@@ -11,8 +11,8 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """Result of :func:`farthest_points`: ``points`` (c,), ascending indices of the chosen points; ``nearest`` (p,), per
-    input point the index, in the list ``points``, of the nearest chosen point.
+    """Result of :func:`farthest_points`: ``points`` (c,) are the ascending indices of the chosen points. For input
+    point i, the nearest chosen point is ``points[nearest[i]]``; ``nearest`` (p,).
     """
 
     points: np.ndarray

@@ -1,4 +1,4 @@
-"""Compliance correction against the locking of linear tets in lattice cells that pins or a rigid part hold.
+"""Compliance correction against the locking of linear lattice tets beside a clamp: pinned faces, or a rigid part.
 
 Linear tets are too stiff near a clamp, and in bodies that are only few cells thick. To compensate for both, the lattice
 is attached to the clamp as if through a layer of the body's material. The layer's thickness is ``h / kappa``, with h
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 CELLS, KAPPA = (1.0, 2.0, 4.0), (1.5, 2.0, 3.0)
-"""Table of kappa by the square root of the held area, in cell sides (``CELLS``)."""
+"""Table of kappa: ``KAPPA`` at the square roots ``CELLS`` of the clamped area, in cell sides."""
 
 
 def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Dense sample points on triangles: every cell, of a certain size, that a triangle crosses contains a sample.
+"""Sample points on triangles, at most a given spacing apart.
 
 Samples lie in rows parallel to a triangle's longest side, at most ``spacing`` apart, and within a row at most
 ``spacing`` apart. Both ends of a row are samples, so samples lie exactly on the triangle's corners and sides.

@@ -101,8 +101,8 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
     """Group tets by vertex: return, per vertex, the indices of the tets around it and the vertex's index. Tet
-    ``stars[i]`` has the vertex ``vertices[i]``; these k pairs are sorted by vertex. ``borders`` are the indices i of
-    the first pair of each vertex but the first.
+    ``stars[i]`` has the vertex ``vertices[i]``; these k pairs are sorted by vertex. ``borders`` are the indices
+    i > 0 at which the vertex changes.
     """
     parts = np.split(stars, borders) if len(stars) else []
     firsts = np.concatenate([[0], borders]).astype(np.int64)
@@ -110,9 +110,9 @@ def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> lis
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the fewest tets that, added to the kept tets around a ``vertex``, connect their first face-connected part
-    with another part; an empty list if there is one part only. Tets are chosen from ``star``, the tets around the
-    vertex; ``kept`` (m,) is a mask.
+    """Return the smallest set of tets that connects, by faces, a first part of the kept tets around a ``vertex`` with
+    another part; an empty list if these kept tets have only one face-connected part. Tets are chosen from ``star``, the
+    tets around the vertex; ``kept`` (m,) is a mask.
     """
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
@@ -149,8 +149,8 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return the vertex indices of ``tets`` (m,4), each as often as the tets around that vertex form parts that are
-    connected by faces: twice, for example, if they form two parts that share no face.
+    """Return the vertex indices of ``tets`` (m,4), each repeated once per face-connected part of the tets around the
+    vertex. A vertex occurs twice, for example, if the tets around it form two parts that share no face.
     """
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)

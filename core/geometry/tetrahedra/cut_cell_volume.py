@@ -30,17 +30,20 @@ from ..mesh.winding_number import WindingNumber, winding_at
 DEPTH = 2
 """Largest number of successive cuts of a tet into eight."""
 CLEAR = 0.1
-"""Distance of ``|w|`` from 1/2 below which w is not trusted: twice the error of the Taylor series of far clusters."""
+"""Distance of ``|w|`` from 1/2 below which the winding number w is uncertain: twice the error of its Taylor series."""
 SHEET = 0.25
-"""Largest distance of ``|w|`` from 1/2 on a sheet. Across a sheet w passes from -1/2 to 1/2, so neither side is inside;
-across the surface of a body, from 0 to 1. On the surface itself w has either value, by round-off.
+"""Distance of ``|w|`` from 1/2, with the winding number w at a surface, below which this surface is a sheet. Across a
+sheet w passes from -1/2 to 1/2, so neither side is inside; across the surface of a body, from 0 to 1. Exactly at the
+surface, round-off decides which of the two values is computed.
 """
 CORNER = 1e-3
 """Least barycentric coordinate of the centre of mass of the inside part, so that every vertex has mass."""
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
-"""Barycentric coordinates of p: near the middle, but on no plane in which a surface is likely to lie."""
+"""Barycentric coordinates of a tet's point p (see the module): near the middle, but on no plane in which a surface is
+likely to lie.
+"""
 _ASKED = 0.2
-"""The other four points that sample w are the corners, each moved towards p by this fraction of its distance to p."""
+"""Besides p, the winding number is sampled at four points: each corner, moved by this fraction of its distance to p."""
 
 
 class VolumeFractions(NamedTuple):
@@ -104,9 +107,9 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the shadow of a polygon, the part of a tet (p, face) that lies behind it as seen from p, to ``shadow`` (4,):
-    its volume and its first moments by corner of the face, if the tet has volume 1. The first ``count`` rows of
-    ``polygon`` are barycentric coordinates by these corners.
+    """Add the volume and the three first moments of a polygon's shadow to ``shadow`` (4,). The shadow is the part of a
+    tet (p, face) that lies behind the polygon as seen from p. The tet counts as volume 1; the moments are integrals of
+    the barycentric coordinates of the face's corners. The first ``count`` rows of ``polygon`` are these coordinates.
     """
     reach = np.empty(count)
     for k in range(count):
@@ -137,8 +140,8 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, near_triangles):
-    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Return an array that
-    starts with their indices, and their number. The array is ``near_triangles``, or a longer one if that is too short.
+    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Write their
+    indices to ``near_triangles``, or to a longer copy if it is too short; return that array and the triangles' number.
     """
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -160,8 +163,8 @@ def _near(corners, tree, near_triangles):
 @inner_kernel
 def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
     """Cut a tet with ``corners`` (4,3) into four tets (p, face), clip the ``triangles`` (t,3,3) with the indices
-    ``found[:count]`` to each, and add the pieces' shadows (:func:`_add_shadow`) to ``shadows`` (4,4), one row per face.
-    Return the number of pieces.
+    ``near_triangles[:count]`` to each, and add the pieces' shadows (:func:`_add_shadow`) to
+    ``shadows`` (4,4), one row per face. Return the number of pieces.
 
     ``largest`` (4,) receives the middle (3) of the largest piece and twice its area.
     """
@@ -253,8 +256,9 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, near_triangles, total, largest):
-    """Add the inside fraction of the volume of a tet with ``corners`` (4,3), and its first moments by corner, to
-    ``total`` (5,). The tet is cut into smaller ones if the volume formula does not hold in it.
+    """Add the volume of the inside part of a tet with ``corners`` (4,3), as a fraction of the tet, and the integrals of
+    the four barycentric coordinates over that part to ``total`` (5,). The tet is cut into smaller ones if the volume
+    formula does not hold in it.
 
     ``base`` (4,) are barycentric coordinates of the point p at which w is computed. ``largest`` (4,) receives the
     middle (3) of the largest piece of surface and twice its area. ``near_triangles`` is a buffer for triangle indices;
@@ -337,7 +341,8 @@ def _turned(lowest, highest, shadows, base, largest, field):
 
 @inner_kernel
 def _add_parts(w_at_p, orientation, shadows, base, part):
-    """Write the inside volume of a tet of volume 1, and its first moments by corner, to ``part`` (5,).
+    """Write the volume of the inside part of a tet of volume 1, and the integrals of the four barycentric coordinates
+    over that part, to ``part`` (5,).
     ``w_at_p`` is ``|w|`` at p, 0 if p is outside; ``orientation`` the orientation of the surface; ``shadows``
     (4,4) the result of :func:`_shadows` for p; ``base`` (4,) the barycentric coordinates of p.
     """

@@ -219,8 +219,8 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest of a vertex's 24 tets that, added to its kept tets, connect the first face-connected part of
-    these with another part. Write their indices to ``path`` (24,); return their number, 0 if there is one part only.
+    """Find the smallest set of a vertex's 24 tets that connects, by faces, a first part of its kept tets with another
+    part. Write the indices of the set to ``path`` (24,) and return their number, 0 if there is only one part.
 
     ``kept`` (24,) is the mask of kept tets, ``adjacent`` (24,24) the face adjacency of the tets.
     """

@@ -34,8 +34,8 @@ CLEAN_FINER = 0.75
 """Number of tets that painted refinement adds in TetGen, relative to the number that it adds in the lattice."""
 CLEAN_FACE_TETS, ROBUST_FACE_TETS = 3.7, 1.5
 """Number of tets per triangle, of TetGen and fTetWild, if triangles are smaller than cells. Measured: 1.9 to 7.4 and 1
-to 5. The first is the middle of its range, since counts for a sphere, whose vertices are cospherical, differ by some
-per cent between machines.
+to 5. For TetGen, 3.7 is about the geometric mean of the range, since counts for a sphere, whose vertices are
+cospherical, differ by some per cent between machines.
 """
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
 """Number of tets per piece of a narrow triangle, of TetGen and fTetWild. Measured: 0.9 to 2.3 and 0.5 to 1.2."""
@@ -54,7 +54,7 @@ class SurfaceMeasure:
     triangles : number of triangles
     openness : 0 for a closed surface, 1 for a flat sheet
     pieces : number of pieces, as long as wide, into which the triangles can be cut; at least one per triangle
-    samples : sample points with the painted refinement, or None without one
+    samples : sample points with the painted refinement, None without painted refinement
     """
 
     size: float

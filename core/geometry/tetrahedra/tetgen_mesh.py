@@ -37,8 +37,9 @@ CELL_EDGE = 0.85
 """Ratio of requested edge length to wanted cell size, with which TetGen meets the refine factor within 5 %."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
-"""TetGen switches: largest ratio of radius to shortest edge, least dihedral angle, and largest one after optimisation,
-degrees. Without optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
+"""TetGen switches: largest ratio of circumradius to shortest edge, least dihedral angle in degrees; ``SHAPE`` adds
+the largest one after optimisation. Without optimisation the smallest angles in a sphere and a cube were 2 degrees
+instead of 4.
 """
 
 
@@ -85,8 +86,8 @@ def clean_tets(
 def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
     """Raise MeshError if TetGen cannot mesh the surface: it is open, has coincident faces or intersects itself.
 
-    ``points`` (p,3) are the surface's vertices after merging equal positions. ``original`` (p,) holds the index of a
-    vertex at each point, for the messages.
+    ``points`` (p,3) are the surface's vertices after merging equal positions. ``original`` (p,) holds the index of
+    one vertex per merged point, for the messages.
     """
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     edges, faces = np.unique(edges, axis=0, return_counts=True)

@@ -29,18 +29,20 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""kappa of pinned faces to which the tets conform, and kappa_loose of samples without area.
-``geometry/mesh/rigid_clamp.py`` computes kappa of faces that cut through tets.
+"""Stiffness factors (see the module): kappa of pinned faces to which the tets conform, and kappa_loose of samples
+without area. ``geometry/mesh/rigid_clamp.py`` computes kappa of faces that cut through tets.
 """
 
 FEW = 2.0
-"""Size of a pinned part, in cells: kappa of smaller parts is that of a part of this size."""
+"""Smallest size of a pinned part, in cells, for which kappa is computed; smaller parts get the same kappa."""
 
 SPACING = 1.0 / 6.0
 """Distance between samples, in sides of the smallest cell that contains a pin."""
 
 NARROW = 0.5
-"""Pinned area within one cell of a tet, in squared cell sides; below it, samples also share ``kappa_loose E h``."""
+"""Pinned area within one cell of a tet, in squared cell sides, below which a pinned strip counts as narrow. The samples
+in the tet then also share up to ``kappa_loose E h``.
+"""
 
 
 class Anchors(NamedTuple):
@@ -81,7 +83,7 @@ def anchors(
     ----------
     embedding : tets and barycentric coordinates of all surface vertices
     pinned : (p,) indices of the pinned surface vertices
-    held : (p,) bool, the pinned vertices that are held now
+    held : (p,) bool, True for the vertices that are pinned in the current interval between frames
     """
     if not held.any():
         nothing = Embedding(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0, dtype=bool))
@@ -105,7 +107,7 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample faces with all corners in ``vertices``, other edges with both ends in it, and the remaining ``vertices``.
+    """Sample the part of a surface that ``vertices`` span: faces and other edges between them, and single vertices.
 
     ``spacing`` is the distance between samples, m. Return per sample the surface vertices (s,3) and barycentric
     coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of all sampled faces connected with
@@ -137,7 +139,7 @@ def _samples(
 
 
 def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Return per face the total area (f,) m² of all faces connected with it; ``areas`` (f,) m² are single areas."""
+    """Return per face the total area (f,) m² of all faces connected with it; ``areas`` (f,) m²: area of each face."""
     part = vertex_components(faces)
     return np.bincount(part, areas)[part]
 

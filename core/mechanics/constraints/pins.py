@@ -28,7 +28,7 @@ AT_VERTEX = 1e-9
 """A point is treated as a vertex of its tet if a barycentric coordinate is at least 1 minus this tolerance."""
 
 REACH = 0.03
-"""Elongation, in cell sides, at which pin springs stiffen; few loads stretch them by twice as much, 0.06."""
+"""Elongation, in cell sides, at which pin springs stiffen; few loads stretch a spring by twice this length."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class PinnedSurface:
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Return the indices of the c samples that get a spring in the interval that ends at ``frame``, and for each of
-        all s samples the nearest sample that gets one.
+        """Return the indices of the c samples with a spring in the interval that ends at ``frame``, and, for each of
+        the s samples of :meth:`anchors`, the nearest sample with a spring.
         """
         return self._found(frame)[1]
 
@@ -200,7 +200,7 @@ class PinSprings(NamedTuple):
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : function that maps an Embedding to its points as functions of a solver's unknowns
+    carried : function that returns the points of an Embedding, with positions that depend on a solver's unknowns
     """
 
     pinned: PinnedSurface

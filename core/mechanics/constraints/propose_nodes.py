@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 STIFF = 100.0
-"""Ratio of a part's stiffness to that of the softest vertex, from which on the part is treated as rigid."""
+"""Vertices at least this many times as stiff as the softest vertex form stiff parts."""
 MILD = 0.25
 """Exponent of the softness in scaled distances: in a part ten times as soft, distances are 1.8 times as long."""
 
@@ -110,8 +110,8 @@ class _Chosen:
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
         """Choose one node in the stiff part with the mask ``inside`` (n,) bool, and its mirror vertex if that lies
-        outside this part and can be a node. Choose none if the part contains a pin, or a node that was chosen as the
-        mirror vertex of another. ``part`` (n,) has the label of each vertex's stiff part, -1 elsewhere.
+        outside this part and can be a node. Choose none if the part contains a pinned vertex or already has a
+        node. ``part`` (n,) has the label of each vertex's stiff part, -1 elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return

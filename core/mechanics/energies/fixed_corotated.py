@@ -6,8 +6,8 @@ with the stretch ``S = R^T F`` (eigenvalues sigma_i), ``J = det F``, ``J_i = dJ/
 lambda. Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda
 (J-1) J_i``.
 
-Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole at sigma_i = -sigma_j, so
-``sigma_i + sigma_j`` is kept off zero.
+Trap: the coefficient twist (see ``isotropic``), ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...``, has a pole at
+sigma_i = -sigma_j, so a sum ``sigma_i + sigma_j`` of magnitude below 1e-8 is replaced by 1e-8.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def _stretching(s):
 
 @inner_kernel
 def _slopes(exponent):
-    """Return the first and second derivatives of exp at ``exponent``. Above ``LARGEST_EXPONENT`` they are those of the
-    polynomial that continues it.
+    """Return the first and second derivatives of exp at ``exponent``. Above ``LARGEST_EXPONENT``, return
+    the derivatives of the polynomial that continues exp.
     """
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)

@@ -127,17 +127,17 @@ def _tangent(
 
 @inner_kernel
 def off_zero(total):
-    """Return ``total``, a sum of two stretches, or 1e-8 if it is closer to zero, where the twist has a pole."""
+    """Return the sum ``total`` of two stretches, or 1e-8 if ``|total|`` is smaller: twist divides by ``total``."""
     return 1e-8 if abs(total) < 1e-8 else total
 
 
 @inner_kernel
 def principal_hessian(s, own, slope, second, H, flip, twist):
-    """Compute the second derivatives of ``own/2 |F|^2 + g(J)`` at principal stretches s (3,) into H (3,3), flip and
-    twist (3,).
+    """Compute the Hessian of ``own/2 |F|^2 + g(J)`` by the principal stretches s (3,) into H (3,3), and the other
+    coefficients of the second variation (see the module) into ``flip`` and ``twist`` (3,).
 
-    H is the Hessian by the stretches: ``g'' J_i J_j``, plus ``own`` on the diagonal and ``g' s_k`` off it, with ``J_i =
-    dJ/ds_i``. ``slope`` is g' and ``second`` is g'' at J. Flip and twist: see the module.
+    ``H_ii = g'' J_i² + own`` and ``H_ij = g'' J_i J_j + g' s_k`` with the third index k and ``J_i = dJ/ds_i``.
+    ``slope`` is g' and ``second`` is g'' at J; ``own`` is a coefficient such as mu.
     """
     for i in range(3):
         Ji = s[1 if i == 0 else 0] * s[1 if i == 2 else 2]

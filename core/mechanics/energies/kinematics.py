@@ -41,7 +41,7 @@ class Deformation(NamedTuple):
         return Stretch(self.stretch(), self.sigma, self.V)
 
     def take(self, rows: np.ndarray | slice) -> Deformation:
-        """Return the deformations at the indices ``rows``. Any slice means all rows: it returns this batch itself."""
+        """Return the deformations at the indices ``rows``; if ``rows`` is a slice, return this whole batch uncopied."""
         return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))
 
 
@@ -63,5 +63,5 @@ class Stretch(NamedTuple):
         return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:
-        """Return the stretches at the indices ``rows``. Any slice means all rows: it returns this batch itself."""
+        """Return the stretches at the indices ``rows``; if ``rows`` is a slice, return this whole batch uncopied."""
         return self if isinstance(rows, slice) else Stretch(*(a[rows] for a in self))

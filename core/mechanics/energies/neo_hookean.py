@@ -4,7 +4,7 @@
 
 with the deformation gradient F (singular values sigma_i), ``J = det F``, the Lame parameters mu, lambda. Bonet, Wood
 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``: ``psi_i = mu
-sigma_i + g' J_i``, ``psi_ij = g'' J_i J_j`` plus mu on the diagonal and ``g' sigma_k`` off it.
+sigma_i + g' J_i``, ``psi_ii = g'' J_i² + mu``, and ``psi_ij = g'' J_i J_j + g' sigma_k`` with the third index k.
 
 Trap: the logarithm is undefined for flat and inverted tets, which pins or collisions can cause. Below
 ``SMALLEST_RATIO`` the second-order Taylor polynomial of g replaces it (as Stomakhin et al. 2012 do with principal

@@ -26,8 +26,8 @@ from .registry import ENERGIES
 LEAST = 0.1
 """Stretch below which a formula is continued smoothly."""
 NEARLY_EQUAL = 1e-5
-"""Difference of two stretches below which flip and twist use the limit of their quotient. Both then have an error of
-1e-10.
+"""Denominator, a difference or sum of two stretches, below which the quotients flip and twist (:mod:`.isotropic`) are
+replaced by their limits. The error of these limits is then about 1e-10.
 """
 PAIRS = (1, 2), (0, 2), (0, 1)
 

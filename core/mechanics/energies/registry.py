@@ -1,8 +1,8 @@
 """Registry of energies, each defined in one module. User interfaces list its entries, and the tests cover them.
 
 An energy provides ``value``, ``gradient``, ``tangent`` of deformation gradients and ``stretch_value``,
-``stretch_stress``, ``stretch_tangent`` of symmetric stretches (``isotropic.IsotropicEnergy``); parameters are the Lame
-parameters ``mu, lambda``, Pa, followed by the energy's own, (n,2+).
+``stretch_stress``, ``stretch_tangent`` of symmetric stretches (``isotropic.IsotropicEnergy``); ``parameters`` (n,2+)
+are the Lame parameters mu and lambda, Pa, and any further parameters of the energy.
 """
 
 from __future__ import annotations

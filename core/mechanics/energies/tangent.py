@@ -1,10 +1,12 @@
 """Tangent stiffness of an isotropic energy, in the frame of the singular vectors.
 
-With ``D = U^T dF V`` its second variation is (see ``isotropic``)
+With ``D = U^T dF V`` and the Hessian A of the density by the principal stretches, the second variation is (see
+``isotropic`` for flip and twist)
 
     sum_ij A_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
 
-so that 15 numbers and two rotations represent the 9 x 9 matrix, and clamping eigenvalues projects it.
+So A, flip, twist and two rotations represent the 9 x 9 matrix. Its projection to a semi-definite matrix clamps flip,
+twist and the eigenvalues of A at zero.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ class Tangent(NamedTuple):
     """Second derivatives of the energy densities of m tets by F, in the frames of the singular vectors (see the
     module).
 
-    ``U``, ``V`` (m,3,3): rotations; ``curvature`` (m,3,3), Pa: the module's A; ``flip``, ``twist`` (m,3), Pa:
+    ``U``, ``V`` (m,3,3): rotations; ``curvature`` (m,3,3), Pa: A in the module; ``flip``, ``twist`` (m,3), Pa:
     coefficients of the index pairs (2,3), (1,3), (1,2).
     """
 

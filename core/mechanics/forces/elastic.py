@@ -97,7 +97,7 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if the energy of any tet requires that contact limits steps so that the tet does not invert."""
+        """True if the energy of any tet forbids inversion, so that steps with contact between bodies are limited."""
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:

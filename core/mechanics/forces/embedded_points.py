@@ -38,7 +38,7 @@ class EmbeddedPoints:
     """
 
     is_dense = False
-    """True if coupling two points couples all unknowns."""
+    """True if every point depends on all unknowns, as in a subspace."""
 
     def __init__(self, embedding: Embedding, tets: np.ndarray, vertex_count: int) -> None:
         self._embedding = embedding

@@ -167,10 +167,10 @@ FORMULAS: dict[str, Formula] = {
 }
 
 SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
-"""Kinds sampled at grid nodes, with the number of values per node: an acceleration, or ``(rho u, rho)`` of a fluid."""
+"""Kinds of fields sampled at grid nodes, with the values per node: an acceleration, or ``(rho u, rho)`` of a fluid."""
 
 WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
-"""Kinds to which ``flow`` adds no drag, since their formula contains drag."""
+"""Kinds of fields to which the parameter ``flow`` adds no drag, since their own formulas contain drag."""
 
 STRONGEST_DRAG = 2.0
-"""Upper bound of both coefficients of the kind DRAG."""
+"""Upper bound of the linear and of the quadratic coefficient of drag fields."""

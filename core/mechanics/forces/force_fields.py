@@ -1,14 +1,14 @@
 """Force fields as a load of a step.
 
-Fields are evaluated at the body's positions y0 at the step's beginning, with the fields' state at its end. Terms that
-resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the positions y at the
-step's end, so they do not overshoot at any strength. For a mass m and a step h it is
+Fields have their state at the end of the step, but are evaluated at the body's positions y0 at the beginning of the
+step. Terms that resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the
+positions y at the step's end, so they do not overshoot at any strength. For a mass m and a step h it is
 
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
-with the stiffness K, the drag coefficient c and the quadratic drag coefficient e. All other terms form the constant
-acceleration a. Terms that would accelerate a body (a negative flow) use the step's initial velocity. A magnetic field
-rotates this velocity by the angle of the whole step, so it adds no energy.
+with the stiffness K, the drag coefficient c, the quadratic drag coefficient e, and ``base`` of :class:`Motion`. All
+other terms form the constant acceleration a. Terms that would accelerate a body (a negative flow) use the step's
+initial velocity. A magnetic field rotates this velocity by the angle of the whole step, so it adds no energy.
 """
 
 from __future__ import annotations

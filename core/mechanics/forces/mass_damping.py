@@ -4,7 +4,7 @@ Within a step it is the gradient of a convex potential, the same for every solve
 
     D(x) = step/2 v . alpha M v,      v = (x - base) / step
 
-Sifakis and Barbic 2012 (SIGGRAPH course notes), Sec. 1.
+with ``base`` and ``step`` of :class:`Motion`. Sifakis and Barbic 2012 (SIGGRAPH course notes), Sec. 1.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ class CrossElementPotential(StepPotential):
 class BarrierStepPotential(CrossElementPotential):
     """Contact potential that is infinite if surfaces intersect.
 
-    Obstacles move along prescribed paths. If collisions block them, a step ends before they reach its prescribed
-    positions.
+    Obstacles move along prescribed paths. If collisions block an obstacle, the step ends before the obstacle
+    reaches its prescribed position.
     """
 
     collider_positions: np.ndarray
@@ -136,8 +136,8 @@ class StrainPotentialStep(NamedTuple):
     """Contributions of a strain potential to an iteration of Mixed FEM, which changes the stretches S by ds.
 
     ``multiplier`` (m,6), Pa: derivative of the potential at S + ds by the stretches; ``curvature``, J: second
-    derivative of the potential along ds; ``condensed``, J: second derivative along ds minus the gap, where the gap is
-    the stretch of the positions minus S.
+    derivative of the potential along ds; ``condensed``, J: second derivative along ``ds - gap``, where ``gap`` is the
+    stretch of the positions minus S.
     """
 
     multiplier: np.ndarray

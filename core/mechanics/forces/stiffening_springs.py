@@ -1,19 +1,19 @@
 """Springs of rest length zero that stiffen with elongation, by the factor ``FIRM`` from small to large loads.
 
-Each consists of two springs in series: a soft one of stiffness k, whose elongation is limited to its reach g, and a
+Each spring consists of two in series: a soft one of stiffness k, whose elongation is limited to its reach g, and a
 linear one of stiffness ``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, its elongation under a
 force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        about f for small forces, 1 + f / m for large ones
 
 This is a convex potential of the elongation, but Newton's method converges slowly on it: each iteration reduces a large
-elongation by a fraction and loses the force. So each iteration of a solver linearises the springs about a force f_0. At
-the elongation a, the force is then
+elongation by a fraction only. So each iteration of a solver linearises the springs about a force f_0. At the
+elongation a, the force is then
 
     f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
 
-The next iteration continues from the force at the solution, along the elongation there. This is Newton's method on
-forces, which hardly change for a hanging body. The first forces are those at the step's beginning.
+The next iteration takes as f_0 the component of this force along a, at the solution of the iteration. This is Newton's
+method on forces, which hardly change for a hanging body. The first iteration takes the forces at the step's beginning.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Tolerance of convergence, in reaches: difference of a spring's elongation from c(f) for its linearised force f."""
+"""Convergence tolerance, as a fraction of the reach: largest difference between a spring's elongation and c(f) at its
+linearised force f.
+"""
 
 
 class StiffeningSprings:
@@ -123,7 +125,9 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """Return the secant compliance ``c(f) / f`` (c,) at forces f (c,); for ``power`` 2 the tangent one, ``c'(f)``."""
+    """Return the secant compliance ``c(f) / f`` (c,) at forces f (c,), or, if ``power`` is 2, the tangent compliance
+    ``c'(f)``.
+    """
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 

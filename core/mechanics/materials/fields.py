@@ -176,7 +176,7 @@ def blend(
     """Return the material parameters of m tets, blended from k materials.
 
     ``weights`` (m, k): material weights; rows sum to 1. ``stiffening`` (m, K - k): stiffness maps, 0 to 1, in the tets,
-    for the K - k materials with two moduli; 0 by default. ``laid``: result of the layers, with the tets that they cut.
+    for the K - k materials with two moduli; 0 by default. ``laid``: result of applying the layers, if any.
     """
     ratios, densities = (
         np.array([getattr(material, name) for material in materials]) for name in ("poissons_ratio", "density")

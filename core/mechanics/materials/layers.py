@@ -85,8 +85,8 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Return per tet the fraction (m,) of its volume in the body that is inside any of the closed ``surfaces``.
-    ``below`` measures the depth in the body, to find that volume; None: all tets are entirely in the body.
+    """Return, for the part of each tet that lies in the body, the fraction (m,) inside any of the closed ``surfaces``.
+    ``below`` measures depths below the body's surface, to find this part; None: all tets are entirely in the body.
     """
     for surface in surfaces:
         surface.validate()

@@ -23,7 +23,9 @@ from ...geometry.mesh.topology import vertex_components
 
 RATIO = 10.0
 GIVE = 8.0
-"""Strength of the softening, fitted to half stiff bars, 1.4 to 8 cells thick (``benchmarks/physics/lattice.py``)."""
+"""Strength of the softening, fitted to bars with a stiff and a soft half, 1.4 to 8 cells thick
+(``benchmarks/physics/lattice.py``).
+"""
 
 
 def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
@@ -41,8 +43,8 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return per tet in ``hanging`` (k,) the size (k,), in cells, of the interface that it touches: the square root of
-    its area.
+    """Return, for each of the soft tets with the indices ``hanging`` (k,), the size (k,) of the interface that the tet
+    touches: the square root of the interface's area, in cells.
 
     ``stiffness`` (n,) is the logarithm of the modulus per vertex. Across the interface it rises from one material to
     the other, so the integral of its gradient is the interface's area times the rise [coarea formula].

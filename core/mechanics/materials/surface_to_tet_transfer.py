@@ -1,11 +1,11 @@
 """Transfer of painted weights from the surface's vertices to the tets.
 
 1. Weights are interpolated over the triangles, at samples half a tet apart.
-2. A tet that the surface crosses gets the mean over the surface inside it: borders are as sharp as one tet.
-3. All other tets get the harmonic extension of the surface's weights, which blurs sharp borders the more, the deeper
-   they lie. So where the surrounding weights are pure (see below), a tet gets ``p² / sum p²`` instead; p is the
-   fraction of its volume in which a material has the largest weight. The squares suppress noise:
-   p = 0.15 of a material 1e3 times as soft would cost two thirds of a stiff tet's modulus.
+2. A tet that the surface crosses gets the mean weights of the surface within the tet: borders are as sharp as one tet.
+3. All other tets get the harmonic extension of the surface's weights. With depth, it blurs sharp borders ever more. So
+   where the surrounding weights are pure (see below), the weights ``p_i² / sum_j p_j²`` replace it; p_i is the fraction
+   of the tet's volume in which material i has the largest extended weight. The squares suppress noise: a weight of 0.15
+   of a material 1e3 times as soft would cost two thirds of a stiff tet's modulus.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
 It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
@@ -25,7 +25,7 @@ from .harmonic import extend_harmonically
 PROBES = (
     np.array([(i, j, k, 3 - i - j - k) for i in range(4) for j in range(4 - i) for k in range(4 - i - j)]) + 0.25
 ) / 4.0
-"""Sample points of a tet, (20,4) barycentric: centroids of its 20 similar tets, if its edges are divided in four."""
+"""Sample points of a tet, (20,4) barycentric: centroids of 20 tets similar to it, with edges a quarter as long."""
 
 
 def transfer_weights(
@@ -85,9 +85,9 @@ def _vertex_means(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean weights of the surface points near each tet vertex.
 
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,), and share them among the corners of
-    their tets. Return a mask (n,) bool of the tet vertices that get a share, and the mean weights (n,k), 0 elsewhere. A
-    least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,), and each divides its area among the
+    corners of its tet. Return a mask (n,) bool of the tet vertices that get a share, and the mean weights (n,k), 0
+    elsewhere. A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)

@@ -11,7 +11,9 @@ import numpy as np
 from ...foundation.errors import MaterialError
 
 ROUND_OFF = 1e-5
-"""Largest shortfall of a sum of weights below 1 that counts as round-off: these weights are scaled up instead."""
+"""Largest shortfall of a sum of weights below 1 that counts as round-off: such weights are scaled up, and the first
+material does not get the difference.
+"""
 
 
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
