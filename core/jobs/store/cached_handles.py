@@ -89,13 +89,13 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles with their key: the number of skinning ``modes`` requested, or 0 for those of a subspace
-    solver."""
+    """Store the handles with their key: the requested number of skinning ``modes``, or 0 for handles that a subspace
+    solver has computed."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the stored handles; None if they are invalid, or not of exactly the frames in the store.
+    """Return the stored handles; None if they are invalid, or if their frames are not exactly those in the store.
 
     Valid handles were computed for ``modes`` requested skinning modes, or come from a subspace solver.
     """
