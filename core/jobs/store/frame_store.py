@@ -16,7 +16,7 @@ reported frame.
     meeting.sinew      contact surface of the body, for display
     handles.sinew      the frames as handles blended by weights (``cached_handles``)
     difference.sinew   distance of the frames from those of another bake; compared.sinew: the key of that bake
-    frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
+    frame_000012.sinew positions of the render surface, world space, metres; on request, also of the tets' vertices
     lock               exists while a process writes to the store (``store_lock``)
     state_000012.sinew solver state to continue after frame 12 with the same bits; the newest two are kept
 """
