@@ -3,10 +3,10 @@
 
 TASK is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more use no store:
 ``compile`` compiles all kernels at the lowest priority; ``stages`` compiles named groups of kernels, except groups that
-another process is compiling. If MODES is not 0, frames are also stored as handles: affine displacements that this
-number of skinning modes blends. A bake stops after frame UNTIL, unless that is empty. BESIDE is the number of other
-bodies baked with the first. If it is not 0, the first line of standard input is JSON, since a command line could be too
-short: ``[[STORE_FOLDER, MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
+another process is compiling. If MODES, the requested number of skinning modes, is not 0, frames are also stored as
+handles: affine maps, blended by skinning weights. A bake stops after frame UNTIL, unless that is empty. BESIDE is the
+number of other bodies baked with the first. If it is not 0, the first line of standard input is JSON, since a command
+line could be too short: ``[[STORE_FOLDER, MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
 
 The process loads the package under the parent's import name, so that both share compiled kernels, reads the job from
 the store and prints events as JSON lines. It stops between steps when its standard input closes or contains a line

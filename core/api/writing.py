@@ -32,7 +32,7 @@ def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
     vertex (m) and, for each tet, ``energy_density`` (J/m³), ``first_piola``, ``cauchy``, ``von_mises`` (Pa),
     ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: a list of such files (``NAME_0001.vtu``, written beside it)
     for all frames and bodies, with times. ``.pc2``: the surface vertices over all frames. If there are several bodies,
-    the file of the first has the name ``path``; the other files have the body's name appended.
+    the first body is written to ``path``; the file name of each other body ends with the body's name.
     """
     path = Path(path)
     frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()

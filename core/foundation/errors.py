@@ -70,7 +70,7 @@ class ColliderError(SinewError):
 
 class OverlapError(ColliderError):
     """Surfaces in contact overlap at the first frame. ``move`` is the name of a body and a displacement (x, y, z), m,
-    that separates it from the other surfaces; both are empty if none is known.
+    that separates it from the other surfaces; both are empty if no such displacement is known.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:

@@ -92,8 +92,9 @@ class OfBody(Event, kind="body"):
 
 
 class ContactWarnings(Event, kind="contact_warnings"):
-    """All bodies are prepared, and no step was made yet. ``warnings`` list where contact differs from the settings.
-    ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
+    """All bodies are prepared, and no step was made yet. ``warnings`` are texts about contact: bodies that begin in
+    colliders, inexact collision surfaces, fast colliders, and contact pairs without effect. ``move`` is as in
+    ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
 
     warnings: list[str]
@@ -199,8 +200,8 @@ class Reset(Event, kind="reset"):
 
 class Record(Event, kind="record"):
     """Request a recording of live mode, which begins at the first frame after a reset and ends at the last frame or at
-    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as affine handles, which this number
-    of skinning modes blends.
+    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as handles: affine maps per frame,
+    blended by skinning weights. ``modes`` is the requested number of skinning modes.
     """
 
     modes: int = 0

@@ -70,8 +70,8 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return True if the group with this id is the user's own, with no other members. Many Linux systems create one per
-    user.
+    """Return True if the group with this id is the user's own, with no other members. Many Linux systems create such
+    a group for each user.
     """
     import grp
     import pwd

@@ -113,39 +113,39 @@ def congruent(A, s):
 
 @inlined
 def vector(W, row):
-    """Return the vector in three successive rows of W; ``row`` is the index of its first component."""
+    """Return a lane's vector from three successive rows of W; its first component is ``W[row]``."""
     return W[row], W[row + LANES], W[row + 2 * LANES]
 
 
 @inlined
 def set_vector(W, row, a):
-    """Write a vector to three successive rows of W."""
+    """Write a lane's vector to three successive rows of W; its first component becomes ``W[row]``."""
     W[row], W[row + LANES], W[row + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
 def six(W, row):
-    """Return the numbers in six successive rows of W."""
+    """Return a lane's numbers from six successive rows of W; the first is ``W[row]``."""
     a, b = vector(W, row), vector(W, row + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @inlined
 def set_six(W, row, a):
-    """Write six numbers to six successive rows of W."""
+    """Write six numbers of a lane to six successive rows of W; the first becomes ``W[row]``."""
     set_vector(W, row, (a[0], a[1], a[2]))
     set_vector(W, row + 3 * LANES, (a[3], a[4], a[5]))
 
 
 @inlined
 def matrix(W, row):
-    """Return the matrix in nine successive rows of W."""
+    """Return a lane's 3 x 3 matrix from nine successive rows of W; its first entry is ``W[row]``."""
     return vector(W, row), vector(W, row + 3 * LANES), vector(W, row + 6 * LANES)
 
 
 @inlined
 def set_matrix(W, row, A):
-    """Write a matrix to nine successive rows of W."""
+    """Write a lane's 3 x 3 matrix to nine successive rows of W; its first entry becomes ``W[row]``."""
     set_vector(W, row, A[0])
     set_vector(W, row + 3 * LANES, A[1])
     set_vector(W, row + 6 * LANES, A[2])
@@ -153,14 +153,14 @@ def set_matrix(W, row, A):
 
 @inlined
 def load_vector(W, row, a):
-    """Copy an array (3,) to three successive rows of W."""
+    """Copy an array ``a`` (3,) to one lane of three successive rows of W; ``a[0]`` becomes ``W[row]``."""
     for k in range(3):
         W[row + k * LANES] = a[k]
 
 
 @inlined
 def load_matrix(W, row, A):
-    """Copy an array (3,3) to nine successive rows of W."""
+    """Copy an array A (3,3) to one lane of nine successive rows of W; ``A[0, 0]`` becomes ``W[row]``."""
     for i in range(3):
         for j in range(3):
             W[row + (3 * i + j) * LANES] = A[i, j]
@@ -168,14 +168,14 @@ def load_matrix(W, row, A):
 
 @inlined
 def store(W, row, values):
-    """Copy the numbers in k successive rows of W to the array ``values`` (k,)."""
+    """Copy a lane's numbers from k successive rows of W, from ``W[row]`` on, to the array ``values`` (k,)."""
     for k in range(values.shape[0]):
         values[k] = W[row + k * LANES]
 
 
 @inlined
 def store_matrix(W, row, A):
-    """Copy the numbers in nine successive rows of W to an array (3,3)."""
+    """Copy a lane's numbers from nine successive rows of W, from ``W[row]`` on, to an array A (3,3)."""
     for i in range(3):
         for j in range(3):
             A[i, j] = W[row + (3 * i + j) * LANES]

@@ -61,7 +61,7 @@ def _tangent(p, q, pq, turns):
 
 @inlined
 def _frame(V):
-    """Return the rotation V, three columns, without round-off accumulated in warm starts: ``V (3 - V^T V) / 2``."""
+    """Return V, three columns, nearer to a rotation, ``V (3 - V^T V) / 2``: warm starts accumulate round-off in V."""
     u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
     a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)

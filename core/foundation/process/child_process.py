@@ -38,8 +38,8 @@ def python_name() -> str:
 
 
 def python_executable(preferred: str = "") -> str:
-    """Return the path of a Python executable for child processes: ``preferred`` if it is one, else the first found; ""
-    if there is none. ``sys.executable`` may be Blender instead.
+    """Return the path of a Python executable for child processes: ``preferred`` if it is a Python, else the first one
+    found; "" if there is none. ``sys.executable`` is only a candidate, since it may be Blender.
     """
     name = python_name()
     own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]

@@ -134,7 +134,7 @@ def _same(a: Any, b: Any) -> bool:
 
 def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
     """Return a copy of a dataclass in which the function ``change`` is applied to all tracks, also in nested
-    dataclasses, and other fields get the values in ``also``.
+    dataclasses. The fields named in ``also`` get the values given there.
     """
     for item in fields(owner):
         before = getattr(owner, item.name)

@@ -75,8 +75,8 @@ def shown(value: Any) -> str:
 
 
 def words_of(name: Any) -> str:
-    """Return a name as text for a message. A value that is not text is described by :func:`shown`: a message may need
-    the name before its type is checked.
+    """Return a name as text for a message. If it is not text, since its type is not checked yet, :func:`shown`
+    describes the value.
     """
     return name if isinstance(name, str) else shown(name)
 

@@ -64,7 +64,7 @@ class SolverKind:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Names of the settings that this solver reads but not every solver does."""
+        """Names of the settings that this solver reads, without those that every solver reads."""
         space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 

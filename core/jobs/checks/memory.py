@@ -78,7 +78,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 def _modes(job: Job) -> int:
     """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
 
-    The handles of pins count as one additional mode.
+    Pins need memory for affine displacements of their own, which are counted as one additional mode.
     """
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes

@@ -64,8 +64,8 @@ def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
 
 
 def _is_a_line(positions: np.ndarray, size: float) -> bool:
-    """Return True if ``positions`` (k,3) are fewer than three points, or collinear within ON_A_LINE of the body's
-    ``size``, m."""
+    """Return True if ``positions`` (k,3) are fewer than three points, or collinear up to the distance ON_A_LINE times
+    the body's ``size``, m."""
     across = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
     return len(positions) < 3 or bool(across[1] <= ON_A_LINE * size)
 

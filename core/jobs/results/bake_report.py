@@ -211,13 +211,14 @@ class BakeReport:
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Return, as text, the elastic energy that vibration matching removes, as a fraction of the most that it can
-        remove, for the frame with the largest fraction; "" if 0."""
+        """Return a sentence with the elastic energy removed by vibration matching, divided by the largest energy that
+        it can remove, in the frame where this ratio is largest; "" if the ratio is 0."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
         return (
-            f"The match removes up to {most.taken:.0%} of the elastic energy that it can remove (frame {most.frame})."
+            f"The match lowers the elastic energy by up to {most.taken:.0%} of the largest possible amount "
+            f"(frame {most.frame})."
         )
 
     def contact_words(self) -> str:

@@ -1,6 +1,6 @@
 """Handles of a bake: a few affine maps per frame, blended by constant vertex weights, and stored beside the frames.
 
-All data are in the object's local coordinates, so that its animation continues to apply to the result. Interfaces read
+All data are in the object's local coordinates, so that the object's animation still moves the result. Interfaces read
 handles without loading the code that computes them (``fit_handles``).
 """
 
@@ -48,7 +48,7 @@ class Handles(NamedTuple):
     weights : (n,h) float32, at the surface's n vertices; the largest value of each weight is 1
     handles : (f,1+h,4,3) float32, affine maps in the object's local coordinates; that of the constant weight is first
     centre : (3,) float32; size : (1,) float32, which normalise a point p to ``c(p) = [(p - centre) / size, 1]``
-    errors : (f,2) float64, m: root mean square and maximum over the vertices of the distance from their baked positions
+    errors : (f,2) float64, m: distance of the vertices from their baked positions, root mean square and maximum
     """
 
     frames: np.ndarray
@@ -89,13 +89,13 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles with their key: the number of skinning ``modes`` requested, or 0 for those of a subspace
-    solver."""
+    """Store the handles with their key: the requested number of skinning ``modes``, or 0 for handles that a subspace
+    solver has computed."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the stored handles; None if they are invalid, or not of exactly the frames in the store.
+    """Return the stored handles; None if they are invalid, or if their frames are not exactly those in the store.
 
     Valid handles were computed for ``modes`` requested skinning modes, or come from a subspace solver.
     """

@@ -51,7 +51,7 @@ def cached_spectra(
 
     That body is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from the
     store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
-    subspace. ``swung`` returns a copy of ``finer`` in which the pin springs are as stiff as at the turning point of a
+    subspace. ``swung`` returns a copy of ``finer`` whose pin springs have their stiffness at the turning point of a
     swing. Raises MatchError if the computation fails.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)

@@ -108,8 +108,8 @@ def cached_subspace(
 
 
 def modes_key(model: Model, modes: int) -> str:
-    """Return the SHA-256 of all data of a model that determine its first ``modes`` modes and the handles of its
-    pins."""
+    """Return the SHA-256 of all data of a model that determine its first ``modes`` modes, and the skinning weights by
+    which its pins displace the body."""
     elastic = model.elastic
     # Rounded to twelve digits, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(

@@ -16,7 +16,7 @@ reported frame.
     meeting.sinew      contact surface of the body, for display
     handles.sinew      the frames as handles blended by weights (``cached_handles``)
     difference.sinew   distance of the frames from those of another bake; compared.sinew: the key of that bake
-    frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
+    frame_000012.sinew positions of the render surface, world space, metres; on request, also of the tets' vertices
     lock               exists while a process writes to the store (``store_lock``)
     state_000012.sinew solver state to continue after frame 12 with the same bits; the newest two are kept
 """
@@ -80,8 +80,9 @@ class FrameStore:
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
-        """Return a store in ``folder`` for a job, and delete earlier frames there. Caches stay if mesh and resolution
-        are the same. A job that fails ``Job.check``, or has several bodies, raises a SinewError and changes nothing."""
+        """Return a store in ``folder`` for a job, and delete earlier frames there. Cached results are kept if the
+        earlier job has the same mesh and resolution. A job that fails ``Job.check``, or has several bodies, raises a
+        SinewError and changes nothing."""
         job.check()
         store, vertices = cls(folder), len(job.body.surface.positions)
         elsewhere = "Choose a folder that can be written: for a .blend, save it elsewhere."
@@ -250,8 +251,8 @@ class FrameStore:
             remove(self._path("state", old))
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
-        """Return the newest frame with a readable solver state, and that state, if all frames from ``first_frame`` to
-        it are readable, too. Frames after ``until`` are ignored. None if there is no such frame."""
+        """Return the newest frame that has a readable solver state and is reached from ``first_frame`` through readable
+        frames only, and that state. Frames after ``until`` are ignored. None if there is no such frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -364,7 +365,7 @@ class FrameStore:
 
     def take_over(self, other: FrameStore) -> None:
         """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job must give the
-        same motion of the same surface. Example: a live recording whose mouse grabs are springs in this store's job."""
+        same motion of the same surface, such as a live recording: springs of this store's job replace mouse grabs."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):

@@ -39,7 +39,7 @@ class TimeStep(NamedTuple):
     theta: float = 1.0
 
     def base_of(self, now: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the base b of any quantity q of the positions: the rule's rate of q is ``(q - b) / step``, per second.
+        """Return the base b of a quantity q that depends on the positions: the rule's dq/dt is ``(q - b) / step``.
         ``now`` is q at the start of the step, ``before`` is q one step earlier.
         """
         return now + self.extrapolation * (now - before)

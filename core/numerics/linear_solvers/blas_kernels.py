@@ -1,4 +1,4 @@
-"""Load cvxopt so that its OpenBLAS uses the processor's vector instructions.
+"""Import of cvxopt with an OpenBLAS that uses all vector instructions of the processor.
 
 OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels is older than
 many processors, and uses kernels of 2004 (SSE3) for models that it does not know. With them the factorisation took 2.2

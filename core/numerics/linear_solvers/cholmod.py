@@ -190,7 +190,7 @@ class Supernodes(NamedTuple):
     columns : (s+1,) first column of each supernode
     row_starts : (s+1,) offset of each supernode in ``rows``
     starts : (s+1,) offset of each supernode in ``values``
-    rows : row indices of all supernodes, one supernode after the other; each begins with its own columns
+    rows : row indices of each supernode in turn, beginning with the indices of its columns
     values : entries of the supernodes, column by column
     order : (n,) index of the matrix row that is row i of the factor
     """
@@ -206,8 +206,8 @@ class Supernodes(NamedTuple):
         """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is False, do only
         the forward substitution.
 
-        ``rows`` (n,) holds the row of x (N,k) for each unknown of the matrix; for a forward substitution alone, for
-        each row of the factor.
+        ``rows`` (n,) are the rows of x (N,k) that belong to the unknowns of the matrix or, if ``is_whole`` is False, to
+        the rows of the factor.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -274,8 +274,8 @@ def _has_any(rows, x, first, last):
 
 @summing_kernel
 def _forward(L, rows, x, first, last):
-    """Multiply ``rows`` of x in place by ``L^-1`` of a supernode, in the columns ``first`` to ``last`` of x. L (c,r)
-    holds the supernode's c columns, each with r entries, which belong to the r ``rows``.
+    """Do the forward substitution with one supernode in the columns ``first`` to ``last`` of x, in place. L (c,r) holds
+    the supernode's c columns with r entries each; ``rows`` (r,) are the rows of x that belong to these entries.
     """
     width, height = L.shape
     for c in range(0, width, 4):
@@ -315,7 +315,7 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """Multiply ``rows`` of x in place by ``L^-T`` of a supernode, in the columns ``first`` to ``last`` of x. L and
+    """Do the backward substitution with one supernode in the columns ``first`` to ``last`` of x, in place. L and
     ``rows`` are as in :func:`_forward`.
     """
     width, height = L.shape

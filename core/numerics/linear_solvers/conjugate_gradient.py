@@ -97,8 +97,8 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices coupled by
-        contact. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in the blocks.
+        """Assemble the matrix A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices
+        coupled by contact. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in A.
 
         The preconditioner includes ``added`` (m,10,3), the part of the blocks' diagonals from other potentials than the
         tets' elasticity. It does not include ``low_rank``: a term of rank k costs about k iterations.
@@ -112,10 +112,10 @@ class ConjugateGradients:
         """Do nothing: this solver stores no pattern of coupled vertex pairs."""
 
     def try_factorize(self) -> bool:
-        """Factorise A in the coarse space; if A is indefinite there, drop its low-rank term and repeat. Return False if
-        A without that term is indefinite in the coarse space or in a diagonal block.
+        """Factorise the matrix A in the coarse space of the deflation; if A is indefinite there, drop its low-rank term
+        and repeat. Return False if A without that term is indefinite in the coarse space or in a diagonal block.
 
-        An A that is indefinite elsewhere ends the iteration in :meth:`solve` early.
+        If A is indefinite only along other directions, the iteration in :meth:`solve` ends early.
         """
         row = self._A.indefinite_row()
         if row is None:
@@ -170,7 +170,7 @@ class ConjugateGradients:
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the preconditioned and deflated residual z (f,3) of a residual r (f,3), and ``r . z``."""
+        """Return the residual r (f,3) after preconditioning and deflation, z (f,3), and the product ``r . z``."""
         z = self._preconditioner.solve(r)
         if self._deflated:
             z = z + self._deflation.correction(r - self._times(z))

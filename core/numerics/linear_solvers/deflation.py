@@ -46,10 +46,10 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise ``E = W^T A W``. The matrix is the sum of the block rows ``A``, the term ``low_rank``, and
-        ``pairs`` (3f,3f), blocks between vertices coupled by contact.
+        """Factorise ``W^T S W``, where W is the basis of the groups' affine displacements. The matrix S is the sum of
+        the block rows ``A``, the term ``low_rank``, and ``pairs`` (3f,3f), blocks between vertices coupled by contact.
 
-        Return None, or the index of a group for whose affine displacements the matrix is not positive definite.
+        Return None, or the index of a group for whose affine displacements S is not positive definite.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -67,13 +67,13 @@ class AffineDeflation:
         return None if weak < 0 else weak // 12
 
     def correction(self, residual: np.ndarray) -> np.ndarray:
-        """Return ``W E^-1 W^T r``, (f,3), for a ``residual`` r (f,3), with the last factorised E."""
+        """Return the solution (f,3) for a ``residual`` (f,3) in the space of the groups' affine displacements."""
         return _correct(self._factor, self.groups, self._basis, residual)
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Return the values (f,4) at each vertex of its group's four affine functions (1, x, y, z), made orthonormal over
-    the group's vertices. In a group that is too flat for a function, its values are 0.
+    """Return the basis of the groups' affine displacements: for each vertex, the values (f,4) of the functions 1, x, y
+    and z, made orthonormal over the vertices of its group. Functions that a flat group cannot distinguish are 0 there.
 
     ``groups`` (f,) are the group indices, below ``count``, of vertices at ``positions`` (f,3).
     """
@@ -99,7 +99,8 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
     """Add the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis.
-    ``starts``, ``columns`` and ``values`` are those of the block rows A; ``groups`` (f,) and ``basis`` (f,4) define W.
+    ``starts``, ``columns`` and ``values`` are those of the block rows A; W is the coarse basis: :func:`affine_basis`
+    returns the ``basis`` (f,4) for ``groups`` (f,).
     """
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)
@@ -161,7 +162,7 @@ def _cholesky(E):
 @kernel
 def _correct(U, groups, basis, residual):
     """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3) and the coarse matrix's upper Cholesky factor U.
-    ``groups`` (f,) and ``basis`` (f,4) define W.
+    W is the coarse basis: :func:`affine_basis` returns the ``basis`` (f,4) for ``groups`` (f,).
     """
     n = U.shape[0]
     c = np.zeros(n)

@@ -18,7 +18,7 @@ surfaces may collide again, and each new pattern needs a symbolic step.
 
 
 ANEW = 0.001
-"""Ratio of vertex pairs added since the last ordering to the tets' own pairs, from which the unknowns are reordered. In
+"""Number of vertex pairs, relative to that in the tets, whose addition triggers a new ordering of the unknowns. In
 the older order the factor of three stacked boxes with 24,000 tets (ratio 0.04) has 1.5 times as many non-zeros; that of
 a body with 22,000 tets that has slid in self-contact (0.001 to 0.02) up to 1.25 times.
 """
@@ -70,7 +70,7 @@ class Direct:
         pairs: Pairs | None = None,
     ) -> None:
         """Assemble the matrix from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices
-        coupled by contact. The term ``low_rank`` is not added: the factor is updated by it.
+        coupled by contact. The term ``low_rank`` is not added but stored, to update the factor.
         """
         pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
@@ -92,8 +92,8 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return the contact pairs, of which those that are not in the step's matrix pattern are lumped on the
-        diagonal. No pair is lumped if that would make a vertex much stiffer, or if the pattern has no contact pairs.
+        """Return the contact pairs. Pairs that the step's matrix pattern lacks are lumped on the diagonal, unless that
+        would make a vertex much stiffer, or the pattern has no contact pairs yet.
 
         A pair that has just come into contact range exerts little force, and often leaves again.
         """

@@ -120,8 +120,8 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the neighbours of each vertex that are eliminated earlier: offsets ``starts`` (f+1,) and ranks in
-    ``order`` (k,). Neighbours of the vertex with rank i have the range ``starts[i]`` to ``starts[i + 1]``.
+    """Return, for each vertex, the neighbours eliminated before it, as arrays ``starts`` (f+1,) and ``earlier`` (k,).
+    Ranks are positions in ``order``; ``earlier[starts[i] : starts[i + 1]]`` are the neighbours' ranks for rank i.
     """
     f = len(order)
     rank = np.empty(f, dtype=np.int64)

@@ -26,7 +26,7 @@ LINEAR_SOLVERS: dict[str, tuple[str, str]] = {
         solver.name: (f"{solver.label}, direct", f"Exact solutions; needs the Python package {solver.package}")
         for solver in DIRECT_SOLVERS
     },
-    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: less memory and faster iterations, but more of them"),
+    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: less memory, and more but faster iterations"),
 }
 """Label and description of each value of the setting ``linear_solver``."""
 

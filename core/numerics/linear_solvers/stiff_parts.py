@@ -17,7 +17,7 @@ BAND = 1.5
 """Largest range of stiffness in a group, in decades, where the stiffness changes gradually."""
 
 MOST_PARTS = 24
-"""Number of connected parts, the largest, that get separate groups; the smaller parts share one."""
+"""Largest number of connected parts that get groups of their own; all smaller parts share the next group."""
 
 PIECES = 16
 """A part is halved until each piece has at most 1 / PIECES of the vertices."""

@@ -45,7 +45,7 @@ class StepReport:
     linear_solver : name of the linear solver, and the reason for its choice
     force : ``gradient_norm`` / h², N
     movement : largest displacement of a vertex in the last search direction, before the line search, m
-    taken : elastic energy that vibration matching removes, as a fraction of the most that it can remove; 0 without
+    taken : elastic energy removed by vibration matching, divided by the largest energy that it can remove; 0 without
         matching (``eigenfit.stretch_potential``)
     lost : fraction of the initial kinetic energy that dynamic nodes cannot represent (``solvers.conjac``)
     buckles : True if the Hessian for the dynamic nodes had to be projected

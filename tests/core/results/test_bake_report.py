@@ -95,7 +95,7 @@ def test_how_much_a_match_takes_is_told(tmp_path):
     for frame, taken in ((2, 0.417), (3, 0.3)):
         store.write(frame, np.zeros((N, 3)), state(), [StepReport("x"), StepReport("x", taken=taken)])
     assert (
-        "The match removes up to 42% of the elastic energy that it can remove (frame 2)."
+        "The match lowers the elastic energy by up to 42% of the largest possible amount (frame 2)."
         in read_report(store).summary()
     )
 
