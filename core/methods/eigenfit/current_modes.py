@@ -62,9 +62,9 @@ class CurrentModes:
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return the modal coordinates q (k,), kg^(1/2) m, of k current modes, and the stiffness correction ``Y C
-        Y^T``, N/m, at the positions x (r,3) at a step's start. ``scale`` (c,) multiplies the stiffness per element or
-        cubature point.
+        """Return the modal coordinates q (k,), kg^(1/2) m, of k current modes at a step's start with the positions x
+        (r,3), and the stiffness correction ``Y C Y^T``, N/m, with ``Y = dq/dx`` and the correction C in modal
+        coordinates. ``scale`` (c,) multiplies the stiffness per element or cubature point.
         """
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
@@ -106,10 +106,12 @@ class CurrentLoad:
 
 
 class CurrentPotential(LowRankPotential):
-    """Potential ``1/2 q . C q`` of a step in its modal coordinates q (k,), kg^(1/2) m, plus the damping term ``friction
-    / 2 (q - q_b) . C (q - q_b)``. q_b is q at the base of the time integration rule; ``friction`` is the
-    stiffness-proportional damping over the time step. The argument ``q`` is the value at the step's start; ``low_rank``
-    holds dq/dx and C.
+    """Potential of the modal coordinates q (k,), kg^(1/2) m, in a step: ``1/2 q . C q``, plus the damping term
+    ``friction / 2 (q - q_b) . C (q - q_b)`` with the stiffness correction C.
+
+    q_b: coordinates at the positions that the time integration rule extrapolates (``motion.base``); ``friction``:
+    stiffness-proportional damping over the time step. Arguments: ``q``, coordinates at the step's start; ``low_rank``,
+    dq/dx and C.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

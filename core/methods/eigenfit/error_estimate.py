@@ -25,8 +25,8 @@ SWINGS, SAMPLES = 2, 100
 """Number of periods of the slowest vibration, and of time samples in them."""
 
 LEFT = 0.07
-"""Fraction of the unmatched error that remains after a match, in vibrations with a fifth of the body's size as
-amplitude, where stretches are not small: the median of the measurements (docs/benchmarks/eigenfit.md).
+"""Fraction of the unmatched error that remains after a match: the median of measurements of vibrations with an
+amplitude of a fifth of the body's size, where stretches are not small (docs/benchmarks/eigenfit.md).
 """
 
 WORTH = 0.01

@@ -4,18 +4,18 @@
 "Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
 
 *Fitted Materials* multiply the two Lame moduli of each tet by separate factors ``exp z``, so that the paired coarse
-modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`.matching.target_modal_stiffness`). The diagonal has full
-weight. Off-diagonal entries, through which near modes would mix, have a smaller one. A coarse body has two errors: it
-bends too little, and it locks, since few unknowns cannot keep the volume of a nearly incompressible material. A single
-modulus would trade one error against the other. The objective is
+modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`.matching.target_modal_stiffness`). A coarse body has two
+errors: it bends too little, and it locks, since few unknowns cannot keep the volume of a nearly incompressible
+material. A single modulus would trade one error against the other. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
-Each Gauss-Newton iteration solves the dual problem, with as many unknowns as pairs i, j. It halves its step until the
-sum, with recomputed modes, decreases. The weight ``v_k`` is ``1 - by_volume`` times the fraction of the modal energies
-that is due to modulus k, plus ``by_volume`` times the fraction of the volume that its tet fills. No single eps and v
-are best for all bodies: the match at rest predicts little of the remaining dynamic error. If trials are possible, the
-best of a few is used.
+The weight ``a_ij`` is 1 on the diagonal, and smaller for off-diagonal entries, which couple near modes. ``v_k`` is ``(1
+- by_volume) e_k + by_volume w_k``: e_k is the fraction of the modal energies that is due to modulus k, and w_k the
+fraction of the body's volume in the tet of modulus k. Each Gauss-Newton iteration solves the dual problem, with as many
+unknowns as pairs i, j, and halves its step until the objective, with recomputed modes, decreases. No single eps and
+``by_volume`` are best for all bodies: the match at rest predicts little of the remaining dynamic error. If trial
+simulations are possible, the best of a few values is used.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RESIDUAL = 1e-2
 """Relative residual of the modes computed in an iteration; the relative error of eigenvalues is its square."""
 
 CROSSING = 4
-"""Number of modes that are computed beyond those at rest, since a matched mode may change places with one of them."""
+"""Number of higher modes computed in addition to the modes known at rest: a matched mode may rise above these."""
 
 
 class OneStiffness:
@@ -131,7 +131,7 @@ def _fit(fit: _Fit) -> np.ndarray:
 class _Fitted(NamedTuple):
     """Modes and residuals of a fit at given moduli. ``found``: all computed modes; ``modes`` (k,r,3): the k matched
     ones; ``residual_weights`` (k(k+1)/2,): weight per residual; ``residuals`` (k(k+1)/2,): weighted residuals ``T - U^T
-    K U`` on and above the diagonal; ``total``: objective.
+    K U`` on and above the diagonal, with the target stiffness T; ``total``: objective.
     """
 
     found: np.ndarray
@@ -171,8 +171,8 @@ class _Fit:
         return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
-        """Return modes, residuals and objective for the initial moduli. In the full space they use the modes that are
-        already known. In a subspace the modes are recomputed together with some higher ones, at no extra cost.
+        """Return modes, residuals and objective for the initial moduli. In the full space the known modes at rest are
+        used. In a subspace these modes are recomputed together with some higher modes, at no extra cost.
         """
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)

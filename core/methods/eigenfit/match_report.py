@@ -107,7 +107,7 @@ def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
 
 
 def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
-    """Return a sentence that names the vibrations that the user controls but that were not computed, or "".
+    """Return a sentence that names the user-controlled vibrations that were not computed, or "" if all were computed.
     ``vibrations`` are the computed ones; ``factors`` (frames,k) are the user's stiffness factors per frame and
     vibration.
     """
@@ -140,9 +140,10 @@ def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return a sentence with the errors of the body in per cent of its movement. If the errors are only estimated, not
-    measured (``is_tried``), the unmatched error is omitted unless ``is_one_mesh``: for two different meshes the
-    estimate assumes firmer pins than the body has.
+    """Return a sentence with the errors of the body, matched and unmatched, in per cent of its movement.
+
+    ``is_tried``: the errors are measured, else estimated. The sentence omits an estimated unmatched error for two
+    different meshes (``is_one_mesh`` False), since that estimate assumes firmer pins than the body has.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:

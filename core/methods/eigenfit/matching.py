@@ -177,9 +177,9 @@ def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return the matrix F (k,k) that converts a stiffness correction C of ``modes`` (k,r,3) to modal coordinates q with
-    ``gradients`` dq/dx (r,3,k): ``F C F^T``. F is needed if the finer body has another mesh: then springs of pins take
-    part in the modes but not in q.
+    """Return the matrix F (k,k) with which ``F C F^T`` is a stiffness correction in modal coordinates q, for a
+    correction C in the basis of ``modes`` (k,r,3). ``gradients`` (r,3,k): dq/dx. F is needed if the finer body has
+    another mesh: then springs of pins contribute to the modes but not to q.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 

@@ -22,8 +22,8 @@ class MatchMethod(Protocol):
     """Method that matches the vibrations of a body in its space to those of a finer body.
 
     ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
-    potential of the positions, which Mixed FEM cannot use, since the negative curvature of the potential ends long
-    steps too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of
+    potential of the positions. Mixed FEM cannot use it, since the potential's negative curvature makes line searches
+    stop too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of
     further constructor arguments, which trial simulations compare; without trials the first is used.
 
     ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature

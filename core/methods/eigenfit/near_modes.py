@@ -2,8 +2,8 @@
 
 In the full space, a block Krylov method (Golub and Underwood 1977) starts from a block V of nearby modes, and
 multiplies it repeatedly by ``T = (K + s M)^-1 M``. Rayleigh-Ritz finds the lowest modes in the span of all blocks. Each
-block gains more than a digit. Inverse power iteration as in [EigenFit19], which uses the last block alone, gains less.
-The sparsity pattern of K is analysed once. In a subspace the dense eigenproblem is solved.
+block adds more than one digit of accuracy. Inverse power iteration as in [EigenFit19], which uses only the last block,
+adds less. The sparsity pattern of K is analysed once. In a subspace the dense eigenproblem is solved.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ ROUNDS, EXACT = 30, 1e-11
 """Largest number of iterations, and the tolerance of the modal stiffness relative to its largest entry."""
 
 DEPENDENT = 1e-12
-"""Smallest squared singular value of the span, relative to the largest; smaller ones are round-off."""
+"""Smallest squared singular value of the spanning vectors, relative to the largest; smaller values are round-off."""
 
 
 class SpringSupportedModes:
@@ -33,7 +33,7 @@ class SpringSupportedModes:
     Parameters
     ----------
     space, springs : the body in its space, and the springs that hold it
-    found : its vibrations
+    found : vibrations of the body on its springs
     paired : (k,) indices of the matched vibrations
     gradients : (r,3,k) derivatives dq/dx of the modal coordinates of the matched vibrations
     """

@@ -74,8 +74,9 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 def fill_along(begin, end, given, factor, along, onto, out):
     """Fill ``out`` with ``factor given + (along . given) onto`` per element, for vectors (m,6) and ``factor`` (m,).
 
-    With ``along`` the derivative of g and ``onto`` = S - I, it maps changes of the stretch S to changes of the strain
-    measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With the two exchanged it is the transposed map.
+    If ``along`` is the derivative of g and ``onto`` is S - I, the kernel maps changes of the stretch S to changes of
+    the strain measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it applies
+    the transposed map.
     """
     for e in range(begin, end):
         part = 0.0
@@ -89,9 +90,11 @@ def fill_along(begin, end, given, factor, along, onto, out):
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
     """Replace the fraction ``share`` (m,) of each element's second derivatives of the energy density psi by the same
     fraction of ``dphi : C : dphi``, in place. phi and C are the strain measure and Hooke's tensor of
-    :mod:`.stretch_measure`. The derivatives are ``curvature`` (m,3,3), ``flip`` and ``twist`` (m,3), at the principal
-    stretches ``values`` (m,3) and principal ``stresses`` (m,3). ``factor`` (m,) is ``sqrt(psi / psi_2)``; ``at_rest``
-    (m,2) are 2 mu and lambda.
+    :mod:`.stretch_measure`.
+
+    The second derivatives are stored as ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears,
+    and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses;
+    ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

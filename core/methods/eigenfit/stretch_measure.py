@@ -47,14 +47,16 @@ class Measured(NamedTuple):
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . phi`` by the stretch per element, for constant vectors ``by`` (m,6)."""
+        """Return the derivative (m,6) of ``by . phi`` with respect to each element's stretch, for constant vectors
+        ``by`` (m,6).
+        """
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add to ``tangent``, in place, the second derivatives of ``by . phi`` by the stretches, approximated as if the
-        vectors ``by`` (m,6) were parallel to ``C : phi``. Elements that would become stiffer are left unchanged.
+        """Add to ``tangent``, in place, the Hessian of ``by . phi`` with respect to the stretches, approximated as if
+        the vectors ``by`` (m,6) were parallel to ``C : phi``. Elements that would become stiffer are left unchanged.
         Without this term, a potential that cancels most of the stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])

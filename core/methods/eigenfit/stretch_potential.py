@@ -8,13 +8,13 @@ Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with 
 phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` (:mod:`.stretch_measure`). At rest
 ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. The C for given
 frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
-to Lambda, with r at most and R at least one. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a
-softened body remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces
-have neither a resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a
-mode; soft springs are in series with the body, and V corrects the stiffness of the body alone.
+to Lambda, with ``r <= 1 <= R``. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a softened body
+remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces have neither a
+resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a mode; soft springs
+are in series with the body, and V corrects the stiffness of the body alone.
 
 In Mixed FEM V is a function of the independent stretches, as the elastic energy is. A function of the positions would
-be concave along directions that the independent stretches do not follow, and long steps would stop early.
+be concave along directions that the independent stretches do not follow, so line searches would stop too early.
 """
 
 from __future__ import annotations
@@ -114,20 +114,20 @@ class StretchModes:
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by the stretch of each element, per unit volume, for a constant
-        vector ``by`` (k,).
+        """Return the derivative (m,6) of ``by . q`` with respect to the stretch of each element, per unit volume, for a
+        constant vector ``by`` (k,).
         """
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by the strain measure phi of each element, per unit volume, for a
-        constant vector ``by`` (k,).
+        """Return the derivative (m,6) of ``by . q`` with respect to the strain measure phi of each element, per unit
+        volume, for a constant vector ``by`` (k,).
         """
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,3,3) of ``by . q`` by the deformation gradient F of each element, per unit volume,
-        for a constant vector ``by`` (k,).
+        """Return the derivative (m,3,3) of ``by . q`` with respect to the deformation gradient F of each element, per
+        unit volume, for a constant vector ``by`` (k,).
         """
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
@@ -141,8 +141,8 @@ class StretchModes:
 
 
 def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """Return the mean rotation (3,3) of a deformed body: nearest to the polar rotations of its elements, with
-    ``weights`` (m,).
+    """Return the mean rotation (3,3) of a deformed body: the rotation nearest to the polar rotations of its elements,
+    which have the ``weights`` (m,).
     """
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
@@ -165,7 +165,7 @@ class StretchLoad:
 
     def begin(self, motion: Motion) -> StretchPotential:
         """Return the potential V during a step, plus the damping term ``beta / (2 step) (q - q_b) . C (q - q_b)``. The
-        coordinates q_b are extrapolated from the previous steps, as the ``base`` of the time integration rule.
+        time integration rule extrapolates the coordinates q_b from those of the previous steps.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -242,12 +242,13 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the stiffness ``Y C Y^T``, N/m, of the potential, with ``Y = dq/dx``.
+        """Return the stiffness ``Y C Y^T``, N/m, of the potential, with ``Y = dq/dx`` and the stiffness correction C,
+        which here includes the damping.
 
-        By default Y is taken at rest, and rotated with the body in the step's first iteration. On a bar with an
-        amplitude of half its length this needs as few iterations as the exact Y. A strong potential uses the exact Y in
-        each iteration. With ten times the stiffness, the approximate Y takes up to three times the iterations, and it
-        may not give a descent direction of the merit of Mixed FEM.
+        By default Y is the gradient at rest, rotated by the body's mean rotation in the step's first iteration. On a
+        bar with an amplitude of half its length, this needs as few iterations as the exact Y. A strong potential uses
+        the exact Y in each iteration. With ten times the stiffness, the approximate Y takes up to three times the
+        iterations, and it may not give a descent direction of the merit of Mixed FEM.
         """
         if self.is_strong:
             used = np.flatnonzero(self._core.any(axis=0))

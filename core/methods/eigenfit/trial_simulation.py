@@ -212,13 +212,13 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """Return the match with the least error among ``methods``, in order of their cost per step. ``off`` measures the
-    error of a match; without it, return the match by the first method.
+    """Return the best match among those of several ``methods``, which are ordered by their cost per step. ``off``
+    measures the error of a match; without it, return the match by the first method.
 
-    A later method is chosen if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with several
-    ``variants`` is tried with all combinations of a variant and a set of ``pairs``; otherwise only with the first
-    variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on another machine
-    makes the same choice.
+    A costlier method is chosen only if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with
+    several ``variants`` is tried with all combinations of a variant and a set of ``pairs``; otherwise only with the
+    first variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on another
+    machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)

@@ -95,8 +95,8 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return the lower triangle of the stiffness K at rest and the mass matrix M, both (3f,3f) over the f free
-    vertices, and the sparsity pattern of K.
+    """Return three items over the f free vertices: the lower triangle (3f,3f) of the stiffness K at rest, the complete
+    mass matrix M (3f,3f), and the sparsity pattern of K.
     """
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
@@ -186,9 +186,9 @@ def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
 
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
-    """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve unit accelerations. Three are
-    uniform, like weight or shaken pins. Nine have one component that grows linearly along one axis, by 1 over the
-    body's longest side. The uniform accelerations do not excite vibrations of a free body.
+    """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve accelerations. Three are
+    uniform unit accelerations, like weight or shaken pins; they do not excite vibrations of a free body. Nine have one
+    component that grows linearly along one axis, by 1 over a distance of the body's longest side.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

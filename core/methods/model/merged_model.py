@@ -106,8 +106,8 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the arrays (m_i,k_i) stacked along their rows, with zeros on the right that fill each to the largest
-    width.
+    """Return the rows of all arrays (m_i,k_i) as one array. Arrays with fewer columns than the widest are padded with
+    zeros on the right.
     """
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

@@ -142,8 +142,8 @@ class Model:
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
         """Return the element matrices (m,10,3,3) of the elastic stiffness at a tangent plus ``mass_factor`` times the
-        mass: 10 blocks per tet, the lower triangle of its four corners. Step potentials add their stiffness to such
-        blocks. Without a tangent, return the mass term alone.
+        mass: 10 blocks per tet, the lower triangle of the 4 x 4 blocks of its corners. Step potentials add their
+        stiffness to such blocks. Without a tangent, return the mass term alone.
         """
         masses = mass_factor * self.masses
         if tangent is None:

@@ -35,8 +35,8 @@ class Nodes(NamedTuple):
     rows: sp.csr_matrix
 
     def means(self) -> np.ndarray:
-        """Return ``B^T`` repeated for the three axes, as a dense array (n,3,3k): per vertex and axis, with columns by
-        node, then axis.
+        """Return the transposed weights ``B^T`` of the nodes, repeated for the three axes, as a dense array (n,3,3k) by
+        vertex and axis. Its 3k columns are ordered by node, then axis.
         """
         k, n = self.rows.shape
         means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()

@@ -5,12 +5,14 @@ stretch is sparse there:
 
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
-(from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, and ``T = V^T Q`` maps between the
-two frames. A corner that moves along the axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and
-``n = V^T N``. With e_p instead of u, the stretch in the frame Q needs only row p of T and row p of the shares ``sigma_p
-/ (sigma_p + sigma_j)`` (one half for j = p):
+(from ``dF = d(R S)``). The second derivative ``H_s`` of the energy density is known in the frame Q of the independent
+stretch, and ``T = V^T Q`` maps between the two frames. A corner with the shape function gradient N that moves along the
+axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and ``n = V^T N``. For each unit vector e_p in
+the place of u, the stretch changes in the frame Q by
 
     E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
+
+with row p of T, ``t_p``, and row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (one half for j = p).
 
 The element matrix is ``E^T H_s E`` over the nine directions of three corners. Kernels process eight elements side by
 side.
@@ -93,13 +95,14 @@ def condense(
     mixed: Mixed, terms: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Condense the stretches of Mixed FEM. Write the element matrices of ``J^T H_s J`` plus mass to ``blocks``
-    (m,10,3,3). Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,).
+    (m,10,3,3). Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,), which
+    measure the disagreement c of s(F) and s.
 
     J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
     Weights w (m,): volumes times h², m³ s². N (m,4,3): shape function gradients, 1/m. ``masses`` (m,4): masses at the
-    corners, kg. ``terms`` selects second derivatives of the polar stretch to add. Their terms of element rotations,
-    the twists ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``, are positive under tension; the
-    formula assumes that s agrees with F.
+    corners, kg. ``terms`` selects second derivatives of the polar stretch to add, among them the twists, which are
+    terms of element rotations: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``. Twists are
+    positive under tension; their formula assumes that s equals s(F).
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -116,9 +119,10 @@ def local_update(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
-    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, ``w
-    ds . H_s ds`` (m,) and ``w lambda . c`` (m,), with weights w (m,) and ``c = s(F) - s``. If ``terms`` is ALL or
-    EXACT, ``w ds . H_s ds`` includes the work of the twists (:class:`.polar_hessian.PolarHessianTerms`).
+    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, and
+    two energies for the line search: ``w ds . H_s ds`` (m,) for the predicted decrease, and ``w lambda . c`` (m,) for
+    the merit. ``c = s(F) - s``; J is the derivative of s(F) by F; g_s, H_s are the derivatives of the energy density at
+    s; w (m,) are ``weights``. If ``terms`` is ALL or EXACT, ``w ds . H_s ds`` includes the work of the twists.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -127,8 +131,8 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the condensed stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,) for
-    weights w (m,), as :func:`condense`, but without element matrices.
+    """Return the same condensed stresses (m,3,3), Pa, and energies (m,) as :func:`condense`, without computing element
+    matrices. ``weights`` (m,) multiply the energies.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -221,9 +225,9 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store the condensed stress, the stress in the frame V, and ``c . H_s c`` of the element in a lane of the
-    workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``, ``T = V^T Q``, and the normal and shear parts of
-    ``H_s``.
+    """Store the element's condensed stress, its stress in the frame V, and the energy density ``c . H_s c`` of the
+    disagreement ``c = s(F) - s``, in a lane of the workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``,
+    ``T = V^T Q``, and the normal and shear parts of the second derivative ``H_s`` of psi.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -243,8 +247,8 @@ def _set_stress(W, lane, U, Vt):
 
 @inner_kernel
 def _condense_lanes(W):
-    """Compute the condensed stress, ``c . H_s c``, and the element matrix's blocks of corners 2, 3, 4 in all lanes of
-    the workspace W.
+    """Compute in all lanes of the workspace W: the condensed stress, the energy density ``c . H_s c`` of the
+    disagreement ``c = s(F) - s``, and the element matrix's blocks of corners 2, 3, 4.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -351,8 +355,8 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of the twists (the terms of element rotations in the second derivative of the polar stretch), which
-    may be negative, to ``ds . H_s ds`` in all lanes of the workspace W.
+    """Add the work of the twists, which may be negative, to ``ds . H_s ds`` for the stretch changes ds in all lanes of
+    the workspace W. Twists are the terms of element rotations in the second derivative of the polar stretch.
     """
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)

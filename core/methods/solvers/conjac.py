@@ -1,12 +1,12 @@
 """ConJac: a few dynamic nodes carry the motion of a body, and all other vertices are quasistatic ([ConJac20], with
 another time step).
 
-A step from x0 uses the map ``J`` of the tangent K there (:mod:`.conjac_map`), and projects the body's velocities onto J
-by the mass:
+The map ``J`` from nodes to vertices (:mod:`.conjac_map`) belongs to the tangent K at the step's start x0. The body's
+velocities are projected onto J in the mass product. Then a step consists of three parts:
 
 1. solve the nodes' linear system ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.modal_integration`), and set
    ``x = x0 + J u``;
-2. Newton's method with line search and fixed nodes, until the forces on all other vertices balance;
+2. iterate with Newton's method, line search and fixed nodes, until the forces on all other vertices balance;
 3. set the velocities to ``J u'``.
 
 The exact integration dissipates no energy (the step of [ConJac20]: :mod:`.conjac_published`). J neglects nonlinear
@@ -50,7 +50,7 @@ QUASISTATIC_MASS = 1e-9
 """Fraction of their mass that quasistatic vertices keep. Massless parts without constraints have singular matrices."""
 
 MINIMIZATION_MASS = 1e-6
-"""Fraction of the mass in the matrix of a minimization over all vertices, so that it is not singular."""
+"""Fraction of the mass that vertices keep in a minimization over all vertices, so that the matrix is not singular."""
 
 MIN_ITERATIONS = 30
 """Iteration cap of a minimization over all vertices, unless ``max_iterations`` is larger."""
@@ -65,10 +65,10 @@ ROUND_OFF = 1e-9
 """Energy error that counts as round-off, relative to the sum of the potentials' magnitudes."""
 
 AT_REST = 1e-12
-"""Largest mean squared displacement in a step of a body at rest, over the squared size of the body."""
+"""A body counts as at rest if its mean squared displacement in a step is at most this fraction of its squared size."""
 
 ENERGY_TOLERANCE = 0.1
-"""Largest energy gain of an accepted step over that of its linear system, relative to the kinetic energy."""
+"""Largest excess of an accepted step's final energy over that of its linear system, relative to the kinetic energy."""
 
 
 class ConJacSolver(StepSolver):
@@ -98,7 +98,7 @@ class ConJacSolver(StepSolver):
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step, and its report. If the step's matrix is indefinite, Newton FEM repeats it."""
+        """Return the state after a step, and its report. Newton FEM repeats a step whose matrix is indefinite."""
         self._step_arguments, self._minimized_potential = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
@@ -229,7 +229,7 @@ class ConJacSolver(StepSolver):
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the step's matrix, its tangent projected if indefinite or ``projected``. Return the tangent."""
+        """Factorise the step's matrix. Return its tangent, projected if ``projected`` or the matrix is indefinite."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None

@@ -7,9 +7,9 @@ vertices q is not singular. With
     Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T,      dx = (y, Y y - Q mu)
 
 the energy is least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``, where ``S_c = K_cc + K_cq Y`` (Schur complement),
-``A = B_c + B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6.
-``S = J^T K J`` is the force ``-mu`` for unit d. The same small matrix yields the displacements due to forces
-on the quasistatic vertices while the nodes are fixed (the paper's b_q).
+``A = B_c + B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6. ``S = J^T K
+J`` is the force ``-mu`` for unit d. The matrix of this small system also yields the displacements due to forces on the
+quasistatic vertices while the nodes are fixed (the paper's b_q).
 """
 
 from __future__ import annotations

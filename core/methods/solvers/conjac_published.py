@@ -1,13 +1,14 @@
 """ConJac as published ([ConJac20] Algorithm 1), for comparison with :mod:`.conjac`.
 
-Nodes are single vertices. With the projected stiffness K and forces f at the step's beginning, and
-``J = -K_qq^-1 K_qd``:
+The indices d and q stand for the nodes, which are single vertices, and for all other, quasistatic vertices. With the
+projected stiffness K and forces f at the step's beginning, and the map J from v_d to all vertices, whose rows q are
+``J_qd = -K_qq^-1 K_qd``:
 
     J^T (M + beta h² K) J v_d = J^T (M v0 + h f)        (Eq. 11)
     x_d = x_d0 + h v_d,     x_q = x_q0 + h J_qd v_d - gamma K_qq^-1 f_q        (Eqs. 12, 13; f = -grad)
 
-[ConJac20] writes K for ``df/dx``, hence its minus signs. Pins move to their prescribed positions, and the quasistatic
-vertices follow through their forces.
+beta and gamma are settings of the solver: damping and stabilization. [ConJac20] writes K for ``df/dx``, hence its minus
+signs. Pins move to their prescribed positions, and the quasistatic vertices follow through their forces.
 """
 
 from __future__ import annotations

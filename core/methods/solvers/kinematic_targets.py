@@ -6,9 +6,9 @@ body move along with them in Newton's direction
 
     H_FF dx_F = -g_F - H_FK dx_K,
 
-where K are the prescribed degrees of freedom and F the free ones. CCD limits the step size, and the merit ``E + rho
-(remaining fraction of the path)`` decreases. After a few such steps pins and colliders arrive, or an obstacle that
-cannot move blocks them.
+where K are the prescribed degrees of freedom and F the free ones. CCD limits the step size. The merit decreases: the
+incremental potential E, plus a penalty rho times the remaining fraction of the path. After a few such steps pins and
+colliders arrive, or an obstacle that cannot move blocks them.
 """
 
 from __future__ import annotations

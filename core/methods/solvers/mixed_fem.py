@@ -14,9 +14,10 @@ and their forces to the right-hand side. The line search uses L with the new lam
 ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the residual r of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
-convergence near the solution of soft bodies. After the first iteration, its part due to tension is added back. Once
-stretches and positions agree (``c.H_s c`` below a hundredth of the slope), unprojected Newton finishes. In a subspace,
-the part due to pressure is also added while the matrix stays definite. Measurements: ``docs/design/mixed_fem.md``.
+convergence near the solution of soft bodies. After the first iteration, the part of this derivative that is due to
+tension is added back. Once stretches and positions agree (``c.H_s c`` below a hundredth of the slope), unprojected
+Newton finishes. In a subspace, the part due to pressure is also added while the matrix stays definite. Measurements:
+``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ test by the size of c alone would take over too early in stiff bodies and damp t
 """
 
 UNTANGLING = 5
-"""Number of first iterations, at each of which stretches around inverted tets restart from the identity, if tets are
-inverted at the step's beginning.
+"""Number of initial iterations that begin by setting the stretches around inverted tets to the identity, in a step that
+starts with inverted tets.
 """
 
 TANGLED = 0.01

@@ -1,7 +1,7 @@
 """Newton FEM: projected Newton on the incremental potential, with backtracking line search. Mixed FEM and ConJac also
 use its iterations.
 
-Mixed methods are compared with it ([MFEM22] Sec. 4). A converged step is accurate; one that stops early is damped.
+[MFEM22] Sec. 4 compares Mixed FEM with this method. A converged step is accurate; a step that stops early is damped.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MAX_EXTENDED_STEP = 64.0
-"""Largest step length along a search direction for which an indefinite Hessian was projected."""
+"""Largest step length that a line search tries if the Hessian was indefinite and had to be projected."""
 
 STAGNATION_RATIO = 0.5
 """Convergence stagnates if a full step is longer than this fraction of the full step before it."""
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if convergence is slow, as it is with a projected Hessian: an iteration moved the body more than
-    STAGNATION_RATIO times as far as the iteration before it. Iterations up to the last one that the line search
-    shortened are ignored.
+    """Return True if convergence is slow, as with a projected Hessian: some iteration moved the body more than
+    STAGNATION_RATIO times as far as the iteration before it. Only the last iterations with full steps are compared.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:

@@ -1,12 +1,12 @@
-"""Second derivative of the polar stretch contracted with a stress T, which [MFEM22] drops (Eq. 14). Condensation adds
-its terms to the element matrices, by lanes.
+"""Kernels that add the second derivative of the polar stretch, contracted with a stress T, to the element matrices of
+Mixed FEM. [MFEM22] drops this derivative (Eq. 14).
 
 Differentiating ``S² = F^T F`` twice gives in the frame V, with ``D = U^T dF V``,
 
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
-T is diagonal there if it is the stress of an isotropic energy at the polar stretch itself. The twists are the terms
-with the squared rotations ``D_ij - D_ji`` for a diagonal T: they do not couple rotations with shears.
+In the frame V, T is diagonal if it is the stress of an isotropic energy at the polar stretch itself. The twists are the
+terms of the squared rotations ``D_ij - D_ji`` for a diagonal T: they do not couple rotations with shears.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class PolarHessianTerms(IntEnum):
     NOTHING ([MFEM22] Eq. 14), TENSION (positive twists, semi-definite), ALL twists, or EXACT.
 
     Twists are the terms of rotations of the element: a rotation costs energy under tension, and releases energy under
-    pressure. EXACT also includes the terms that couple rotations with shears, for the stress ``g_s + H_s c``. They are
-    small in stiff parts.
+    pressure. EXACT is the complete second derivative, for the stress linearized about the independent stretch. Its
+    additional terms couple rotations with shears, and are small in stiff parts.
     """
 
     NOTHING = 0
@@ -81,8 +81,9 @@ def twists_of(Vt, Q, sigma, stress, terms):
 
 @inner_kernel
 def add_twists(W, terms):
-    """Add the twists to the element matrices in all lanes of the workspace W: the second derivatives of ``w/2 twist_k``
-    times the squared rotations ``D_ij - D_ji``. ``terms`` is a PolarHessianTerms.
+    """Add the twists to the element matrices in all lanes of the workspace W: the quadratic form ``w/2 sum_k twist_k
+    r_k²`` of the corners' displacements, with the element's three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``.
+    ``terms`` is a PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -105,7 +106,8 @@ def add_polar_hessian(W):
     """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the element
     matrices in all lanes of the workspace W.
 
-    A corner that moves along the axis p has ``D = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n``.
+    A corner with the shape function gradient n that moves along the axis p, both in the frame V, causes ``D = U^T dF V
+    = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n`` (:func:`shares_of`).
     """
     for lane in range(LANES):
         U, Vt, N = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)), matrix(W, at.N + lane)
@@ -170,8 +172,8 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """Return the element's rotations ``D_ij - D_ji`` about the three axes, up to their sign, due to unit displacements
-    of a corner along x, y and z. n is the corner's shape function gradient in the frame V.
+    """Return the element's rotations ``D_ij - D_ji`` about the three axes, with ``D = U^T dF V``, up to their sign, due
+    to unit displacements of a corner along x, y and z. n is the corner's shape function gradient in the frame V.
     """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 

@@ -16,10 +16,12 @@ from ..model.model import Model
 from ..model.nodes import Nodes, islands
 
 UNRESOLVED = 1e-6
-"""Pins or nodes whose displacement in a rigid motion, relative to that of the part, is smaller count as at rest."""
+"""Largest displacement of a pin or node that counts as at rest in a rigid motion of a part, relative to the
+displacement of the part.
+"""
 
 GIVEN = 0.1
-"""Largest kinetic energy that is added to the vibrations after a step that lost energy, relative to theirs."""
+"""Largest kinetic energy added to vibrations after a step that lost energy, relative to their kinetic energy."""
 
 
 class RigidComponent(NamedTuple):
@@ -122,8 +124,9 @@ class RigidParts:
         """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
         to ``after``. Their momenta are conserved, and their vibrations rotate with them.
 
-        The step applied gravity ``weight`` (n,3) with initial lever arms. Here it is corrected to the mean of initial
-        and final lever arms, as in Verlet's rule, which keeps the energy of a pendulum.
+        The step applied gravity ``weight`` (n,3) with the initial lever arms. This method corrects the torque to the
+        mean of the torques with initial and final lever arms, as in Verlet's rule, which keeps the energy of a
+        pendulum.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:

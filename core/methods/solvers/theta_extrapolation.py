@@ -1,10 +1,12 @@
-"""End of a step, extrapolated from x_m after the fraction theta of the step (``integrators/theta_midpoint``).
+"""Extrapolation to the end x of a step from x0 by the theta-midpoint rule (``integrators/theta_midpoint``). The rule
+solves for the positions x_m after the fraction theta of the step.
 
 **Pins** move straight to their targets and reach them at the end.
 
-**Contact** acts at the end of the step, which frames show: its potential is evaluated at the extrapolated positions
-(``contact/penalty/extrapolated_points.py``). Penetration is therefore no deeper than with implicit Euler. A convex
-potential whose force is evaluated at the end of a step also returns no more energy than it took.
+**Contact** acts at the end of the step, at the positions that are displayed: its potential is evaluated at the
+extrapolated positions (``contact/penalty/extrapolated_points.py``). Penetration is therefore no deeper than with
+implicit Euler. A convex potential whose force is evaluated at the end of a step also returns no more energy than it
+took.
 
 **Energy** can be generated if a step stops before it converges, since extrapolation includes its error. With the
 unbalanced force r at x_m
@@ -12,7 +14,8 @@ unbalanced force r at x_m
     (x - x0) . (f(x_m) + r) = (|v|²_M - |v0|²_M) / 2 + (theta - 1/2) |v - v0|²_M
 
 so ``(x - x0) . r`` is spurious work. A step is repeated if that work is large, if the extrapolation would invert tets,
-or if the step gains energy. With the elastic forces f and the accelerations a at x_m, the gain is
+or if the step gains energy. With the kinetic energy K, the elastic energy W, and the elastic forces f and the
+accelerations a at x_m, the gain is
 
     K(v) - K(v0) + W(x) - W(x0) - (x - x0) . (M a - f)
 

@@ -1,9 +1,9 @@
 """Handles that display a deformed surface by linear blend skinning on the graphics card.
 
-The simulated surface follows its tets. The handles that move the vertices of tets are inaccurate for surface points
-between these vertices (``skinning.py``). Therefore other handles, with small affine displacements, are fitted to the
-displacement of the surface per unknown. Handles of hard pins are displayed unchanged, since no other handle moves the
-points of a pin.
+A handle is an affine displacement that skinning weights blend. The simulated surface follows its tets. The subspace's
+handles, which move the vertices of the tets, are inaccurate for surface points between these vertices
+(``skinning.py``). Therefore separate display handles, with small displacements, are fitted to the displacement of the
+surface per unknown. Handles of hard pins are displayed unchanged, since no other handle moves the points of a pin.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
 
 class DisplayHandles:
     """Handles that display the surface of a body in a subspace by linear blend skinning, fitted to the simulated motion
-    of its p vertices. An ``embedding`` gives their positions in the tets.
+    of the surface's p vertices. ``embedding``: positions of these vertices in the tets.
 
     Attributes
     ----------

@@ -1,10 +1,10 @@
 """Handles for given positions: the best fit of skinning to a simulation in any space. A handle is an affine
 displacement H_k (4,3) that the weight w_k blends.
 
-Displacements of points are fitted by ``sum_k w_k(p) (c(p) @ H_k)``. The products of weights and coordinates are nearly
-dependent (a smooth weight times x is nearly another weight), so many handles fit equally well. The fit prefers small
-ones: handles are stored in 32 bits, and the rounding errors of large handles that cancel each other would remain.
-Displacements in the span are fitted exactly up to that rounding.
+Displacements of points p are fitted by ``sum_k w_k(p) (c(p) @ H_k)`` with homogeneous coordinates c(p). The products
+of weights and coordinates are nearly dependent (a smooth weight times x is nearly another weight), so many sets of
+handles fit equally well. The fit prefers small handles: they are stored in 32 bits, and large handles that cancel each
+other would leave their rounding errors. Displacements that skinning can represent are fitted exactly up to rounding.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Number of stiffness levels per factor of ten in Young's modulus. They separate the parts of painted gradients."""
+"""Number of stiffness levels per factor of ten in Young's modulus. They divide painted gradients into parts."""
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:

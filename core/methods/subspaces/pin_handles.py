@@ -52,8 +52,8 @@ class PinHandles:
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """Return the pin schedule of the handles' unknowns, which begin at the index ``first``, from the schedule
-        ``pins`` of the vertices.
+        """Return the pin schedule of the handles, made from the schedule ``pins`` of the pinned vertices. It prescribes
+        the handles' unknowns; ``first`` is the index of the first of them.
 
         A handle is prescribed until the last of its vertices is released.
         """
@@ -89,8 +89,8 @@ def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group_of_pin: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
     """Return harmonic skinning weights (n,g) of g groups of pinned vertices: each is 1 on its group, 0 on the other
-    groups and on islands (connected components) without pins. ``pinned`` and ``group_of_pin`` (p,): vertices, and the
-    group of each.
+    groups and on islands (connected components) without pins. ``pinned``, ``group_of_pin`` (p,): indices of the pinned
+    vertices, and of their groups.
     """
     H, n, count = laplacian, laplacian.shape[0], int(group_of_pin.max(initial=-1)) + 1
     weights = np.zeros((n, count))
@@ -143,8 +143,9 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
 
 
 def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
-    """Return the affine displacement (4,3) that fits displacements (q,3) of points with homogeneous coordinates (q,4)
-    best, first by a rigid motion. Both are relative to the body's size.
+    """Return the affine displacement (4,3) that fits displacements (q,3) of points best: a rigid motion, plus the
+    smallest stretch and shear that fit the remainder. ``coordinates`` (q,4): homogeneous coordinates of the points. All
+    lengths are relative to the body's size.
     """
     centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
     arms, away = coordinates[:, :3] - centre, displacements - shift

@@ -57,7 +57,7 @@ class CubatureElastic(ElasticDensity):
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
         """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa at the cubature
-        tets. Its unit is N times the unit of the basis.
+        tets. The gradient's unit is newton times the unit of the basis.
         """
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)

@@ -15,7 +15,9 @@ import scipy.sparse as sp
 from ...mechanics.forces.embedded_points import NO_SHARE
 
 UNSEEN = 1e-3
-"""Changes of the unknowns whose relative singular value in E is smaller count as not moving the points."""
+"""Least singular value of the matrix of the fit, relative to the largest. Changes of the unknowns with smaller values
+hardly move the points, and are left out.
+"""
 
 
 class ReducedPoints:

@@ -95,9 +95,8 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
-    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues is left out if the limit
-    would split it, except if less than one mode besides the ``free_islands`` lowest would remain. ``values`` (k,) 1/s²:
-    ascending eigenvalues.
+    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that would be split is left
+    out, unless fewer than ``free_islands`` + 1 modes would remain. ``values`` (k,) 1/s²: ascending eigenvalues.
     """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
