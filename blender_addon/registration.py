@@ -145,7 +145,9 @@ def _end_threads() -> None:
 
 
 def leave() -> None:
-    """Unregister the add-on at exit: some ``bpy`` wheels do not, and then crash when they free its classes."""
+    """Unregister the add-on at exit. Some ``bpy`` wheels do not unregister add-ons, and crash when they free the
+    classes of an add-on that is still registered.
+    """
     unregister()
     _let_go_of_bpy()
 

@@ -72,8 +72,8 @@ def body(context: Any) -> Any:
 
 
 def active(context: Any, obj: Any) -> Any:
-    """Return the body ``obj``; raise PollFailure if the active object is the duplicate that shows its bake, or if its
-    mesh is linked from another file.
+    """Return the body ``obj``. Raise PollFailure if the active object is the duplicate that shows the body's bake, or
+    if the body's mesh is linked from another file.
     """
     disable_if(obj != context.object, f"This object shows the bake of “{obj.name}”: press Edit Source first")
     return with_own_mesh(obj)

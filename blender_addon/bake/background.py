@@ -48,8 +48,8 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 
     Parameters
     ----------
-    mode : ``bake``, ``resume`` or "" for the body and its contact group; "" resumes frames that are displayed or match
-        the scene, else bakes all frames. ``handles``, ``mesh`` or ``vibrations`` for the body alone
+    mode : ``bake`` or ``resume`` for the body and its contact group; "" is ``resume`` if the frames on disk are
+        displayed or match the scene, else ``bake``. ``handles``, ``mesh`` or ``vibrations`` for the body alone
     until : last frame to bake; None for the last frame of the job
     job_steps : function that reads a body's job from the scene, in steps
     """
@@ -171,8 +171,8 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the results of the child process to the bodies; ``names`` has their names by ``session_uid``. Return a
-    message if Edit Mode or a running tool prevents that, else "".
+    """Apply the results of the child process to the bodies; ``names`` maps the ``session_uid`` of each body to its
+    name. Return a message if Edit Mode or a running tool prevents changes of the scene, else "".
     """
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]

@@ -1,4 +1,4 @@
-"""Messages about a body that the panel shows: tetrahedra, unassigned materials, missing pins, colliders."""
+"""Messages that the panel shows about a body: tetrahedra, unassigned materials, missing pins, colliders."""
 
 from __future__ import annotations
 

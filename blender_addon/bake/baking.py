@@ -66,9 +66,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Move the frames of an earlier bake to an unused folder beside ``folder``, for an undo. Return a list of the moved
-    store if the job can reuse its tetrahedra, else []. If the disk lacks room for both bakes, or the move fails, delete
-    all frames kept for undo instead. Raise StoreError, and delete nothing, if the disk would lack room even then.
+    """Rename the ``folder`` of an earlier bake, so that an undo can restore its frames. Return a list of the renamed
+    store if the job can reuse its tetrahedra, else []. If renaming fails or the disk lacks room for both bakes, delete
+    the replaced bakes kept for an undo; if that would not free enough room, raise StoreError and delete nothing.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -169,9 +169,9 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. First copy frames that another object or .blend also
-    uses, and move frames at a former path of the .blend. Raise the errors of :func:`open_store` or, if ``shown``, of
-    :func:`shown_store`.
+    """Return the store of the object's last bake, for writing. If the frames are at a former path of the .blend, they
+    are moved to its cache folder first; if another object or .blend also uses them, they are copied. Raise the errors
+    of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -252,8 +252,8 @@ def replaced_words(obj: Any) -> str:
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into the result that the body displays, in the form that the artist chose (shape keys,
     Geometry Nodes or Mesh Cache). Return the number of displayed frames. ``status`` is DONE, STOPPED or FAILED.
-    Geometry Nodes need handles: affine displacements that are blended by the weights of modes. If the store has none,
-    or they would cause intersections in a body with contact, shape keys are made instead.
+    Geometry Nodes need skinning handles: affine displacements that are blended by weights. If the store has no handles,
+    or if they would cause intersections in a body with contact, shape keys are made instead.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
@@ -295,8 +295,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete a store that contains neither frames nor tetrahedra and has an empty log, as a refused job leaves it.
-    Return True if it was deleted.
+    """Delete a store that a refused job has left: without frames and tetrahedra, and with an empty log. Return True if
+    the store was deleted.
     """
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged
@@ -326,8 +326,8 @@ def _shows_another(obj: Any) -> bool:
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
-    """Export the results of baked bodies to a file of ``kind`` ``ALEMBIC`` or ``USD``, which is complete or not written
-    at all. Return its first and last frame. Raise StoreError if it cannot be written.
+    """Export the results of baked bodies to the file ``path``, completely or not at all; ``kind`` is ``ALEMBIC`` or
+    ``USD``. Return the first and the last exported frame. Raise StoreError if the file cannot be written.
     """
     records = [obj.sinew.bake for obj in bodies]
     carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
@@ -434,8 +434,8 @@ def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Store in the bake records of ``bodies`` which object overlaps another, and the displacement that separates them.
-    ``move`` is the object's name and its displacement in m, as in ``errors.OverlapError``; if empty, nothing is stored.
+    """Store in the bake records of ``bodies`` which object has to move to end an overlap, and by which displacement.
+    ``move`` is the object's name and displacement, m, as in ``errors.OverlapError``; if empty, nothing is stored.
     """
     for obj in bodies if move else ():
         obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])

@@ -43,8 +43,8 @@ EQUAL = 1e-12
 
 
 class Compared(NamedTuple):
-    """Job and store of the ghost (second bake of a comparison). ``words`` describe its changed settings. With
-    ``resume``, it continues after the frames that it has on disk.
+    """Job and store of the ghost (second bake of a comparison). ``words`` describe the settings changed for the ghost.
+    If ``resume`` is True, the second bake continues after the last frame in the store.
     """
 
     job: Job
@@ -202,8 +202,8 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compute the distance between the bake and the frames of the child process; ``words`` describe the settings
-    changed for these frames. As a ``Task.take`` function, return what the user must do first: always "", nothing.
+    """Compute the distance between the bake and the ghost (second bake), which the child process has simulated;
+    ``words`` describe the settings changed for the ghost. Return "", since the user need not do anything first.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:
@@ -288,8 +288,8 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Return the label of the ghost (second bake of a comparison) computed by ``job``, as lines of text: solver and
-    substeps, then the changed settings, if known.
+    """Return the label of the ghost (second bake of a comparison), as lines of text: solver and substeps of
+    ``job``, then the settings that differ from the first bake, if known.
     """
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"

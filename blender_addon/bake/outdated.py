@@ -80,8 +80,8 @@ def _digest(value: Any) -> str:
 
 
 def _set_of(obj: Any, scene: Any) -> dict[str, str]:
-    """Return digests of the inputs that are cheap to read, by label. The last frame is left out, since it does not
-    affect earlier frames.
+    """Return digests of the inputs that are cheap to read, by label. The end of the frame range is left out, since it
+    does not affect earlier frames.
     """
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
@@ -142,7 +142,7 @@ def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]
 
 def _of_other(block: Any) -> Any:
     """Return a snapshot of a mesh or object that the body uses: vertices, transform and force field settings. Animated
-    values are left out, so that it does not change with the frame. None for other types of data-blocks.
+    values are left out, so that the snapshot is the same at all frames. Return None for other types of data-blocks.
     """
     if isinstance(block, bpy.types.Mesh):
         return checksum(block)

@@ -35,9 +35,9 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 
 @dataclass
 class Task:
-    """One .blend and the Blender process that bakes it. ``found``: the search of a folder found the file, which the
-    user did not name; ``outcome``: at the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of
-    output; ``last_message``: last line printed by Sinew; ``is_stopping``: the process was asked to end early;
+    """One .blend and the Blender process that bakes it. ``found``: True if the user named the file's folder, not the
+    file; ``outcome``: at the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of output;
+    ``last_message``: last line printed by Sinew; ``is_stopping``: True if the process was asked to end early;
     ``seconds``: run time of the process, once it has ended.
     """
 
@@ -200,7 +200,9 @@ def _isolated() -> dict[str, str]:
 
 
 def _own_blender() -> str:
-    """Return the path of the running Blender. Return "" in the ``bpy`` wheel, where Python is started instead."""
+    """Return the path of the running Blender. Return "" if ``sinew`` runs on the ``bpy`` wheel: files are then baked in
+    Python processes. Raise StoreError in other scripts that use the ``bpy`` module.
+    """
     import bpy
 
     if not bpy.app.binary_path and PACKAGE != "sinew":

@@ -41,8 +41,8 @@ def bodies_of_scene(name: str | None) -> list[Any]:
 
 
 def all_in_one(refused: list[SinewError], total: int) -> SinewError:
-    """Return one error with the messages of all errors ``refused``, out of ``total`` bodies; a single error is returned
-    unchanged.
+    """Return one error that reports how many of ``total`` bodies failed, with all messages of the errors ``refused``. A
+    single error is returned unchanged.
     """
     if len(refused) == 1:
         return refused[0]

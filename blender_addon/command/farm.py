@@ -1,7 +1,7 @@
-"""``sinew farm``: writing of job templates for render farms beside a .blend, with values from it.
+"""``sinew farm``: writer of job templates for render farms, by default into a folder beside the .blend.
 
-The templates in ``farm_files`` are copied unchanged. Values from the .blend are written to a separate file, so that one
-template serves every shot.
+The templates in ``farm_files`` are copied unchanged. Parameter values from the .blend are written to a separate file,
+so that one template serves every shot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``sinew bake --render``: frames of the scene, rendered with its own settings.
+"""``sinew bake --render``: rendering of the scene's frames, with the scene's own settings.
 
-Blender renders into a temporary folder, and complete images are moved beside it, so that a killed process leaves no
-partial images. An image newer than the .blend is up to date.
+Blender renders into a temporary folder inside the output folder, and complete images are moved to the output folder.
+So a killed process leaves no partial images there. An image newer than the .blend is up to date.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
-    """Return True if a frame need not be rendered: all its ``images`` exist, and they either must not be overwritten or
-    are newer than the time ``newer_than``, ns since 1970.
+    """Return True if a frame need not be rendered: all its ``images`` exist, and either Overwrite is disabled in the
+    output settings, or the images are newer than the time ``newer_than``, ns since 1970.
     """
     if not all(os.path.isfile(image) for image in images):
         return False

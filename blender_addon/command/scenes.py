@@ -45,8 +45,9 @@ def active(scene: Any) -> Iterator[None]:
 
 
 def _scene_of(options: argparse.Namespace, present: Any) -> Any:
-    """Return the scene named by ``--scene``, else the active scene ``present``. If that lacks the object named by
-    ``--object``, return the scene that has it. Raise StoreError if the scene does not exist or several have the object.
+    """Return the scene named by ``--scene``, else the active scene ``present``. If the active scene lacks the object
+    named by ``--object``, return the scene that contains it. Raise StoreError if the named scene does not exist, or if
+    several scenes contain the object.
     """
     name, named = options.scene, getattr(options, "object", None)
     if name:

@@ -96,7 +96,7 @@ class SinewBake(bpy.types.PropertyGroup):
     points_that_suffice: integer("Points That Suffice", "Sufficient number of cubature points; 0 unknown")
     match: text("Match", "How the subspace was matched with the full mesh")
     vibrations: collection("Vibrations", "Slowest vibrations of the body, matched or not", type=SinewVibration)
-    contact_warning: text("Warning", "Warning about bodies displayed in another shape than the one that collides")
+    contact_warning: text("Warning", "Warnings about contact, such as colliders that look different in renders")
     material_warning: text("Warning", "Warning about physical materials that fill no part of the body")
     pin_warning: text("Warning", "Warning about a pin group without pins")
     size: text("Size", "Size of the frames on disk")

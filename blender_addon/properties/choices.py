@@ -96,7 +96,7 @@ def live_solver_name(settings: Any) -> str:
 
 
 def is_matched(settings: Any) -> bool:
-    """Return True if a body's vibrations are matched to its full mesh or to a finer one."""
+    """Return True if a body's vibrations are matched to those of its full mesh or of a finer mesh."""
     return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
 
 
@@ -173,7 +173,7 @@ _asking = False
 
 
 def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the installed linear solvers, and of the chosen one even if it is not installed."""
+    """Return the enum items of the installed linear solvers, and of the chosen solver even if it is not installed."""
     from ...core.numerics.linear_solvers import registry
 
     global _asking

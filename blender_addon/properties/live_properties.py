@@ -56,7 +56,7 @@ class SinewLive(bpy.types.PropertyGroup):
     show: menu("Show", "How the body is colored", items=SHOWN)
     mode: integer(
         "Mode",
-        "Mode whose weights are shown: 1 is the slowest. Numbers after the last mode are the affine movements of pins",
+        "Mode whose weights are shown: 1 is the slowest. Numbers after the last mode show the weights of pinned parts",
         default=1,
         min=1,
         soft_max=16,

@@ -58,9 +58,9 @@ _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
     """Return a Blender property that mirrors the field ``name`` of a settings class: its type, range, default and help.
-    The label is ``label`` or, by default, the field's name, followed by the unit. With ``unit="LENGTH"`` it has no
-    unit, since Blender displays one with the value. ``items`` may be a callback of :mod:`choices`. If the default of
-    the field is None, pass a ``default``.
+    The label is ``label`` or, by default, the field's name, followed by the unit. With ``unit="LENGTH"``, the label has
+    no unit, since Blender displays the unit with the value. ``items`` may be a callback of :mod:`choices`. If the
+    default of the field is None, pass a ``default``.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))

@@ -155,7 +155,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
     energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
     stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
     vertex_group: text(
-        "Map", "Vertex group whose weights are the fraction of this material; inside its region or depth, if it has one"
+        "Map", "Vertex group whose weights are the fraction of this material, inside its region or depth if set"
     )
     region_kind: menu("Region Type", "Choose one object as the region, or a collection of objects", items=REGIONS)
     region: pointer(
@@ -248,7 +248,7 @@ class SinewObject(bpy.types.PropertyGroup):
     pin_group: text(
         "Pin Group",
         "Vertex group of pins. Vertices with a weight of at least Pin Threshold are held at their animated positions; "
-        "with Goal, vertices of lower weight are pulled toward theirs softly",
+        "with Goal, vertices of lower weight are pulled softly toward their animated positions",
     )
     pin_threshold: number(
         "Pin Threshold",

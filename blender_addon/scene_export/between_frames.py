@@ -35,8 +35,8 @@ turn per frame.
 
 
 class Bulge(NamedTuple):
-    """Affine map from the positions x_0 and x_1 (n,3) at the two frames of an interval to the bulge (n,3), in object
-    coordinates: ``x_0 @ first.T + x_1 @ second.T + shift``.
+    """Affine map from the positions x_0 and x_1 (n,3) at two successive frames to the bulge (n,3), the displacement
+    that corrects their mean halfway: ``x_0 @ first.T + x_1 @ second.T + shift``, in object coordinates.
 
     Attributes
     ----------
@@ -48,17 +48,19 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the bulge (n,3) of points that are at ``before`` (n,3) and ``after`` (n,3) at the two frames."""
+        """Return the bulge (n,3): the displacement to add to the mean of the positions ``before`` (n,3) and ``after``
+        (n,3) at two successive frames, so that linear interpolation does not shrink the body.
+        """
         return before @ self.first.T + after @ self.second.T + self.shift
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Return the bulge (n,3) per frame interval of a body, keyed by the index in ``frames`` of the interval's first
-    frame.
+    """Return the bulge (n,3) of a body in each frame interval: the displacement that corrects linear interpolation
+    halfway between the two frames. The keys are the indices in ``frames`` of the first frame of each interval.
 
-    ``positions`` yields the vertices (n,3) of each frame, in object coordinates. An interval is omitted if a frame is
-    missing in it, if its largest bulge is below :data:`SMALLEST`, if its motion is not nearly rigid, or if a pin does
-    not follow the rotation.
+    ``positions`` yields the vertices (n,3) of each frame, in object coordinates. An interval is omitted if its frames
+    are not consecutive, if its largest bulge is below :data:`SMALLEST`, if the motion is not nearly rigid, or if a pin
+    does not follow the rotation.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     return {k: bulge.of(before, after) for k, bulge, before, after in found}
@@ -81,7 +83,8 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulge of each frame interval as matrices (1+h,4,3) to add to the matrices of the skinning handles.
+    """Return the bulge of each frame interval, the correction of linear interpolation halfway between two frames, as
+    matrices (1+h,4,3) to add to the matrices of the skinning handles.
 
     The keys are the indices in ``handles.frames`` of the first frame of each interval. ``rest`` (n,3) are the vertices
     before the handles displace them.
@@ -106,8 +109,8 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Yield, for each frame interval that has a bulge: the index of its first frame, the bulge, and the positions (n,3)
-    at both frames. ``pins`` are the indices of the pinned vertices.
+    """Yield, for each frame interval with a bulge (correction of linear interpolation): the index in ``frames`` of its
+    first frame, the bulge, and the positions (n,3) at both frames. ``pins`` are the indices of the pinned vertices.
     """
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):
@@ -124,10 +127,10 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge of a frame interval; None if the motion is not nearly rigid.
+    """Return the bulge (correction of linear interpolation) of an interval; None if the motion is not nearly rigid.
 
     ``to_world`` (2,4,4) are the object's matrices at the interval's two frames, ``before`` and ``after`` (n,3) the
-    positions there, in object coordinates.
+    positions at these frames, in object coordinates.
     """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]

@@ -1,8 +1,9 @@
-"""Search for objects that depend on the shape of a baked object, and so do not follow a bake shown by a duplicate.
+"""Search for objects that depend on the shape of a baked object. If a duplicate shows the bake, they follow the
+original object instead.
 
-Blender's dependency graph contains every such relation: modifiers, nested node inputs, hair on a surface, vertex
+Blender's dependency graph contains all these relations: modifiers, nested node inputs, hair on a surface, vertex
 parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
-recomputes. It skips hidden objects and those shown only as instances; these are found as users of the data-block.
+recomputes. The graph skips hidden objects and objects shown only as instances; they are found as users of the object.
 """
 
 from __future__ import annotations

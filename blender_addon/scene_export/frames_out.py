@@ -133,9 +133,9 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Return the original coordinates (n,3) for the vertices of the duplicate ``target``, see
-    :mod:`.original_coordinates`. None if ``target`` is ``obj`` itself, if its vertices have these coordinates already,
-    or if the numbers of vertices differ.
+    """Return the original coordinates (n,3) of ``obj`` for the vertices of the duplicate ``target``, see
+    :mod:`.original_coordinates`. Return None if ``target`` is ``obj`` itself, has these coordinates already, or has
+    another number of vertices.
     """
     if target == obj:
         return None
@@ -231,7 +231,7 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
-    """Return each view layer in which an object is selected or active, with True if it is active there."""
+    """Return pairs of a view layer in which an object is selected or active, and True if the object is active there."""
     layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     found = ((layer, layer.objects.active == obj) for layer in layers)
     return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]

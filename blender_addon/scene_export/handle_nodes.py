@@ -2,7 +2,7 @@
 
 H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the homogeneous
 coordinates ``[(p - centre) / size, 1]`` of the position p. A repeat zone sums up ``w_k H_k``, so that the group has the
-same number of nodes for any number of handles. It runs from the last handle to the first: low modes are largest, and
+same number of nodes for any number of handles. The sum begins with the last handle: low modes are largest, and
 the terms added last are rounded least often. Products use Multiply Add nodes: matrices with Transform Point take four
 times as long in Blender 4.5.
 """

@@ -1,7 +1,7 @@
 """Playback of a bake by Blender: a PC2 file beside the .blend, and a Mesh Cache modifier, which comes in the modifier
-stack after the modifiers that belong to the simulated shape.
+stack after the modifiers whose output is simulated.
 
-No handler of Sinew runs at a frame change, for this result or for shape keys (:mod:`.shape_keys`).
+Blender plays this result, like shape keys (:mod:`.shape_keys`), without a frame change handler of Sinew.
 
 The modifier overwrites the positions from the modifiers before it, so shape keys, armature and shared meshes stay
 unchanged. A duplicate is needed only if earlier modifiers change the number of vertices or differ in renders, or if

@@ -84,7 +84,7 @@ def drop_mesh(mesh: Any) -> None:
 
 
 def drop_action(owner: Any) -> None:
-    """Clear the animation of a data-block that is about to be removed, and remove its action if no other uses it."""
+    """Clear the animation of a data-block to be removed, and remove its action if the action has no other users."""
     action = owner.animation_data.action if owner.animation_data else None
     owner.animation_data_clear()
     if action is not None and action.users == 0:

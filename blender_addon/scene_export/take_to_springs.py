@@ -24,9 +24,10 @@ MARK = 0.04
 
 
 def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
-    """Return the position (3,) m nearest to ``target`` (3,) m that an empty's keyed 32-bit location can represent.
+    """Return the position (3,) m to which a spring pulls if its empty is keyed at ``target`` (3,) m, in 32 bits.
 
-    ``first`` (3,) m is the vertex's position at the first frame; ``scale`` is the number of metres per Blender unit.
+    The spring adds the empty's displacement since the first frame to the vertex's position ``first`` (3,) m at that
+    frame. ``scale`` is the number of metres per Blender unit.
     """
     return first + scale * (_kept(target / scale) - _kept(first / scale))
 
