@@ -54,8 +54,8 @@ ROUNDING_TESTS = [
 ]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
-"""OpenBLAS kernels and numbers of threads to test. On Zen processors OpenBLAS uses Haswell's kernels, so one of both
-runs with one thread and the other with two.
+"""OpenBLAS kernels and numbers of threads to test. On Zen processors OpenBLAS uses Haswell's kernels, so
+``Haswell`` runs with one thread and ``Zen`` with two.
 """
 
 # Bytes on disk, measured and rounded up: an environment with its download cache, and the output of the tests.

@@ -44,7 +44,7 @@ def _draw_root(layout, context):
 
 
 def _draw_carrier(layout, body, context):
-    """Draw the buttons that switch between the object that shows a bake and its source."""
+    """Draw the button that switches between a body and the duplicate with its bake, and the button Bake Again."""
     if body != context.object:
         wrapped(layout, f"This object shows the bake of “{body.name}”, whose settings are shown here.", context, "INFO")
         other, icon = "sinew.edit_source", "EDITMODE_HLT"

@@ -18,7 +18,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         row.prop(item.sinew.collider, "use_own", text="")
 
     def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """Return display flags, so that only colliders are listed, and the order of objects; called by Blender."""
+        """Return a display flag per object, set for colliders only, and the order of objects; called by Blender."""
         objects, helper = getattr(data, name), bpy.types.UI_UL_list
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)

@@ -44,8 +44,8 @@ class Subject:
 def panel(
     label: str, under: str = "", where: Callable[[Any], bool] | None = None, is_often: bool = False, **options: Any
 ) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
-    """Return a decorator that makes panels from ``draw_NAME(layout, context, obj)``, where ``obj`` is a body: one in
-    the Physics tab and, with ``is_often``, one in the sidebar.
+    """Return a decorator of a function ``draw_NAME(layout, context, obj)``, which draws a panel for the body ``obj``.
+    It returns panel classes: one for the Physics tab and, with ``is_often``, one for the sidebar.
 
     Parameters
     ----------
@@ -200,8 +200,8 @@ def _measure(context: Any) -> Callable[[str], float]:
 
 
 class _Listener:
-    """Substitute for an operator class in a call of its ``poll``. It stores the reason why the operator is disabled,
-    which ``poll`` sets.
+    """Substitute for an operator class, passed to the operator's ``poll``. It stores the reason that ``poll`` gives if
+    the operator is disabled.
     """
 
     words = ""

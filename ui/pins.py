@@ -1,4 +1,4 @@
-"""Pins panel: the vertices that are held, or pulled, to the object's animation."""
+"""Pins panel: vertices that follow the object's animation, exactly or pulled towards it by springs."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from .panel_base import draw_keyed, draw_reasons, keyed_column, panel, wrapped
 
 @panel("Pins", is_often=True)
 def draw_pins(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the pin group, its threshold and goal, and the buttons that fill it."""
+    """Draw the pin group, its threshold and goal, and the buttons that pin vertices."""
     settings = obj.sinew
     if settings.pin_group:
         open_panel.PINS.drawn(context)

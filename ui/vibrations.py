@@ -1,4 +1,4 @@
-"""Vibrations panel, under Solver: frequencies before and after the match to the full or a finer mesh, and playback."""
+"""Vibrations panel, under Solver: frequencies before and after they are matched to another mesh, and playback."""
 
 from typing import Any
 
@@ -16,7 +16,10 @@ ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
 """Fraction of a row's width for the frequencies; the remaining width is for the stiffness."""
-MATCHED_WORDS = "Original: this body. Matched: the finer body. Overlap: fraction of the vibration that both share"
+MATCHED_WORDS = (
+    "Original: before the match to the finer mesh. Matched: after it. "
+    "Overlap: fraction of the vibration that the finer mesh reproduces"
+)
 CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
 
 

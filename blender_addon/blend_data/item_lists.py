@@ -1,4 +1,4 @@
-"""Lists of a body (physical materials, springs, pairs): the active item, moving and removing it.
+"""Functions on the active item of a body's lists (physical materials, springs, pairs): find, move and remove it.
 
 The functions select a list by the noun for its items: ``"spring"`` stands for the list ``sinew.springs`` and its active
 index ``sinew.active_spring``.

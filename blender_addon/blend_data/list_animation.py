@@ -54,8 +54,8 @@ def animated_paths(obj: Any) -> set[str]:
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
-    """Yield the collections of drivers and F-curves that animate an object, each one once. F-curves of NLA strips are
-    included.
+    """Yield the driver collection of an object and its F-curve collections, without duplicates. F-curves of NLA strips
+    are included.
     """
     if obj.animation_data is not None:
         yield obj.animation_data.drivers
@@ -102,8 +102,8 @@ def _users(block: Any) -> set[Any]:
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
-    """Yield the F-curve collections that animate a data-block, each one once: those of its action, then of its NLA
-    strips.
+    """Yield the F-curve collections that animate a data-block, without duplicates: first the collections of its action,
+    then the collections of its NLA strips.
     """
     seen = set()
     for _player, action, slot in _uses(owner):
@@ -121,8 +121,8 @@ def curves_at(owner: Any, path: str) -> list[Any]:
 
 
 def _uses(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield a tuple per action that a data-block plays: what plays it (its animation data or an NLA strip), the action,
-    and the action slot (None before Blender 4.4).
+    """Yield a tuple (player, action, slot) for each action that animates a data-block. The player is the data-block's
+    animation data or an NLA strip; the slot is None before Blender 4.4.
     """
     animation = getattr(owner, "animation_data", None)
     if animation is None:

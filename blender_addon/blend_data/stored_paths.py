@@ -16,11 +16,11 @@ _appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Return a path stored in a .blend as an absolute path. A path beginning with // is relative to the ``library``
-    that it comes from, else to the folder ``start``, else to the open .blend.
+    """Return a path stored in a .blend as an absolute path. A path beginning with // is relative to ``library``, the
+    linked file that it comes from; without one, to the folder ``start`` or, if this is "", to the open .blend.
 
-    Return None on Windows if the path is on another computer, unless the .blend, a library or an appended file is
-    there, too: Windows would send that computer the user's login.
+    Return None on Windows if the path is on another computer, to which Windows would send the user's login. Such a path
+    is accepted if the .blend, a library or an appended file is on the same computer.
     """
     # A path saved on Windows may have backslashes, which Blender accepts on all systems.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
@@ -58,8 +58,8 @@ def readable(path: str) -> str:
 
 def is_straight(folder: Path) -> bool:
     """Return True if none of the folders ``sinew_cache``, ``NAME`` and ``OBJECT`` of a path
-    ``.../sinew_cache/NAME/OBJECT`` is a link. In an untrusted project, a link there may lead to other people's frames;
-    links in the path above were made by the user.
+    ``.../sinew_cache/NAME/OBJECT`` is a link. In an untrusted project, a link there may lead to other people's frames.
+    Links among the parent folders of ``sinew_cache`` are allowed, since the user made them.
     """
     parent = folder.parents[2]
     seeming = os.path.join(os.path.realpath(parent), folder.relative_to(parent))

@@ -66,9 +66,9 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open one. If
-    ``NAME.blend`` exists beside ``sinew_cache``, it is the owner. Else the owner is any .blend there that contains the
-    object, since it may be ``NAME.blend`` renamed.
+    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open one. It belongs to
+    ``NAME.blend``, if this file is beside ``sinew_cache``. Otherwise it may belong to any .blend there that contains
+    the object, since ``NAME.blend`` may have been renamed.
     """
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
@@ -95,8 +95,8 @@ def _has_object_of(blend: Path, folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Return the readable parts of the frame folder names of all objects in a .blend (:func:`readable_name`); None if
-    the file cannot be read. ``_changed``, its modification time, is a key of the cache.
+    """Return the readable parts of the folder names (:func:`readable_name`) of all objects in a .blend. Return None
+    if the file cannot be read. ``_changed``, the file's modification time, makes the cache read a changed file again.
     """
     try:
         with bpy.data.libraries.load(blend) as (there, _):
@@ -221,7 +221,7 @@ def bring(obj: Any) -> None:
 
 
 def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
-    """Store the folder of an object's frames in its bake record, relative to the .blend or to the folder ``home``."""
+    """Store the frame folder of an object in its bake record, relative to ``home``, by default the .blend's folder."""
     record = obj.sinew.bake
     record.home = home or (bpy.path.abspath("//") if has_home() else "")
     record.folder, record.is_deleted = kept_path(folder, home), False

@@ -21,7 +21,7 @@ CACHE = "sinew_cache"
 LIVE, COMPARE = "-live", "-compare"
 """Suffixes of the folders of live mode and of the second bake of a comparison, beside the folder of the frames."""
 LONGEST = 200
-"""Maximum bytes of an object's name in its folder name: since 5.0 names may have 255, the limit of folder names."""
+"""Maximum bytes of an object's name in its folder name: names may have 255 since Blender 5.0, as may folder names."""
 
 
 def has_home() -> bool:
@@ -99,8 +99,8 @@ def compare_path(folder: Path) -> Path:
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the frame folder in the object's bake record as an absolute path. A relative folder of a linked object
-    starts at its library; any other starts at ``home`` or, if ``home`` is "", at the ``home`` stored in the record.
+    """Return the frame folder in the object's bake record as an absolute path. For a linked object, the record's folder
+    is relative to the library; otherwise it is relative to ``home`` or, if this is "", to the ``home`` in the record.
     Return None without a bake, or if :func:`stored_path` refuses the path.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)

@@ -2,8 +2,8 @@
 themselves are not moved.
 
 When the .blend is saved elsewhere, a record is changed to the new relative path, as Blender does with its own paths.
-Appended objects still refer to the folder beside their source file. A .blend can read the frames of another .blend;
-before it writes frames, it copies them (``cache/cache_owner.py``).
+Appended objects still refer to the folder beside their source file. A body can play the frames of another .blend;
+before its next bake, they are copied to its own folder (``cache/cache_owner.py``).
 """
 
 from __future__ import annotations

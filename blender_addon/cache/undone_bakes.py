@@ -1,8 +1,8 @@
 """Frames of deleted and of replaced bakes, kept until the .blend is saved, so that an undo can restore them.
 
 Delete Bake only sets ``is_deleted`` in the bake record. Before a bake replaces another, the folder of the earlier one
-is renamed. After an undo, the renamed folder is found by the checksum of the frames that the scene displays again, and
-both folders are exchanged.
+is renamed. After an undo, the scene displays the earlier frames again. The renamed folder is found by their checksum,
+and exchanges names with the folder of the later bake.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ ROOM = 100e6
 _kept: dict[Path, list[Path]] = {}
 """New folders of the bakes that were replaced in this Blender session, by their original folder."""
 _deleted: list[tuple[int, Path, str, str]] = []
-"""Bakes to delete after the current save: ``session_uid`` of the body, folder, record's ``folder`` and ``home``."""
+"""Bakes to delete after the current save: ``session_uid`` of the body; absolute path of the frames; ``folder`` and
+``home`` of the bake record, to restore them if the save fails.
+"""
 
 
 def has_frames(folder: Path) -> bool:
@@ -89,8 +91,8 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, those of all bodies of the open
-    .blend.
+    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, the folders of replaced bakes
+    of all bodies of the open .blend.
     """
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):

@@ -1,8 +1,8 @@
 """Drawing of a vibration on the GPU, with vertex normals that follow its motion.
 
-The vertices are at ``x + a d``, with rest positions x, amplitude a, and displacements d of the mode. The area normal of
-vertex i, the sum of ``(x_j - x_i) x (x_k - x_i)`` over its triangles, is then ``N0 + a N1 + a² N2``. So only ``a`` is
-sent to the GPU per frame.
+The vertices are at ``x = X + a d``, with rest positions X, amplitude a, and displacements d of the mode. The area
+normal of vertex i, the sum of the cross products ``(x_j - x_i) × (x_k - x_i)`` over its triangles ijk, is then the
+quadratic polynomial ``N0 + a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
 """
 
 from __future__ import annotations

@@ -37,15 +37,15 @@ NEARER = 1e-3
 
 
 class Preview:
-    """Preview of a surface, and of dots at points, deformed by handles (affine displacements).
+    """Preview of a surface, and of points drawn as dots, both deformed by handles (affine displacements).
 
     Parameters
     ----------
     mesh : mesh to draw, at rest (``preview_mesh.read_drawn_mesh``)
-    skin : rest positions and skinning weights of its vertices, centre and size of the body
+    skin : rest positions and skinning weights of the mesh's vertices, centre and size of the body
     metres : length of a Blender unit (``mesh_in.unit_scale``)
     lights : lights fixed to the view; by default the lights of Solid mode
-    fine : Subdivision of the mesh, drawn instead of it; methods still take positions and colours of the mesh's vertices
+    fine : Subdivision that is drawn instead of ``mesh``; methods still take values at the vertices of ``mesh``
 
     Attributes: ``handles`` (h,4,3), m, the displayed handles; ``card``, the GPU vertices, whose weight derivatives
     (``slopes``) are dropped after upload.

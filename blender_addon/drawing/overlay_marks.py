@@ -35,10 +35,10 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the points of a body's marks (pins, dynamic nodes) and the ends of the lines (springs, ground), (k,3) each
-    in world space, by the name of the mark. ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
-    ``weights`` (n,2+springs) are the vertex weights in the groups of :func:`groups_of`, ``positions`` (n,3) the vertex
-    positions.
+    """Return an array (k,3) in world space for each kind of mark, keyed by its name: the points of pins and dynamic
+    nodes, or the ends of the lines of springs and the ground. Two arrays are (k,4): ``"goal"`` has points and their
+    weights, ``"balls"`` has centres and radii. ``weights`` (n,2+springs) are the vertex weights in the groups of
+    :func:`groups_of`, ``positions`` (n,3) the vertex positions.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal

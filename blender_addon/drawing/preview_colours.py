@@ -37,8 +37,8 @@ def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
 
 
 def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object's edges by the viewport's settings ``shading``: that of ``theme``, the
-    theme of 3D Views, or the object's own.
+    """Return the linear colour of the object's edges: the wire colour of ``theme``, the theme of 3D Views, or the
+    object's own colour, as the viewport's settings ``shading`` say.
     """
     if shading.wireframe_color_type == "THEME":
         return tuple(_linear(np.array(theme.wire)).tolist())

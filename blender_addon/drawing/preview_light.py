@@ -1,8 +1,9 @@
 """Lights of the live preview, fixed to the view; by default the user's lights of Solid mode.
 
-Each light is diffuse over more than a hemisphere, like a large light, without adding energy (wrapped Lambert, (n.l + w)
-/ (1 + w)² with w from 0 to 1: McAuley 2013, "Energy-Conserving Wrapped Diffuse"). Its highlight (Blinn 1977, scaled by
-(e + 8) / 8) is stronger at grazing angles (Schlick 1994).
+With the unit normal n and the unit vector l towards a light, diffuse light is (n.l + w) / (1 + w)². A wrap w from 0
+(Lambert) to 1 lights more than a hemisphere, like a large light, without adding energy (McAuley 2013,
+"Energy-Conserving Wrapped Diffuse"). Highlights are Blinn's (1977) with an exponent e, scaled by (e + 8) / 8, and
+stronger at grazing angles (Schlick 1994).
 """
 
 from __future__ import annotations

@@ -21,13 +21,15 @@ _STEPS = 1023
 """Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
-"""Determinant of the derivatives of the tangent coordinates along the tangents, 1 on a plane, below which the triangles
-around a vertex are too folded for the correction in :func:`_derivatives`."""
+"""Smallest determinant at which :func:`_derivatives` corrects the derivatives at a vertex; below, its triangles are too
+folded. The matrix, identity on a plane, has the derivatives of the tangent coordinates along the tangents.
+"""
 
 
 class DrawnMesh(NamedTuple):
     """Mesh at rest: ``triangles`` (t,3); ``normals`` (t,3,3), unit normals of their corners in world space; ``edges``
-    (e,2), drawn as wires; ``cage``, the input of a Subdivision; ``mirrored`` if the world matrix is a reflection.
+    (e,2), drawn as wires; ``cage``, the input mesh of a Subdivision modifier; ``mirrored`` is True if the world matrix
+    is a reflection.
     """
 
     triangles: np.ndarray

@@ -29,8 +29,8 @@ _reached = 0.0
 
 
 def share(shown: State) -> float:
-    """Return the completed fraction of the current phase of ``shown``, 0 to 1. In the phase that compiles kernels, it
-    includes kernels compiled earlier in the background, so that it never decreases.
+    """Return the completed fraction, 0 to 1, of the current phase of the task state ``shown``. If this phase compiles
+    kernels, the fraction is at least the one reached in the background, so that a progress bar never moves back.
     """
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
@@ -52,8 +52,8 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """Kill the compiling child process, since a bake compiles the kernels that it needs itself, or the extension is
-    disabled.
+    """Kill the compiling child process. Called when a task starts, since the task's own child process compiles the
+    kernels that it needs, and when the extension is disabled.
     """
     global _child, _state
     if bpy.app.timers.is_registered(look):

@@ -28,7 +28,9 @@ PAUSE = 1.0
 AT_ONCE = 0.5
 """CPU time, s, for which the scene is read before a modal operator takes over; enough for most scenes."""
 SLICE, LONGEST = 0.2, 2.0
-"""Wall time, s, of each slice of a longer reading, between which Blender handles events; maximum if drawing is slow."""
+"""Wall time, s, of a slice of a longer reading, and its maximum if drawing is slow. Between slices, Blender handles
+events.
+"""
 READING = 2.0
 """Ratio of reading time to drawing time during a longer reading."""
 
@@ -85,12 +87,12 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin tasks, which run one after the other. In background mode, where timers never run, tasks that have a
-    ``here`` function are complete when this returns.
+    """Begin tasks, which run one after the other. In background mode, where timers never run, the tasks are complete
+    when this returns, if all of them have a ``here`` function.
 
-    With ``beside``, a task may run already (live mode), and the scene is read for the new task meanwhile. Without it,
-    raise SinewError if a task runs. Also raise SinewError if a single task is refused at once; ``Task.refuse`` stores
-    the reason for the panel.
+    Raise SinewError if the scene is being read for another task, or if a task runs. With ``beside``, a task may run
+    (live mode) while the scene is read for the new one. If only one task is begun and it is refused at once, store the
+    reason for the panel by ``Task.refuse``, and raise SinewError.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -131,7 +133,7 @@ def _do_here(works: Sequence[Task]) -> None:
 
 
 def _advance() -> None:
-    """Begin the next waiting task, unless Edit Mode or a running tool prevents that the scene is read."""
+    """Begin the next waiting task, unless Edit Mode or a running tool prevents reading the scene."""
     while _works and _works[0].state.stage is Stage.WAITING:
         work = _works[0]
         bodies = [visibility.object_of(uid) for uid in work.uids]

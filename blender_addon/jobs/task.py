@@ -26,8 +26,9 @@ class Task:
     read : function that reads the scene for a body, in steps; its return value is stored in ``found``
     begin : function of task, body and ``found``: starts the child process (:meth:`start`), or returns tasks to run next
     refuse : function of body and message: stores for the panel why the task was refused
-    take : function of the task: applies the child's result to the scene and returns "", or what the user must do first
-    here : like ``begin``, but does the work in Blender's own process, where no timer runs; None if impossible
+    take : function of the task: applies the child's result to the scene and returns "", or returns what the user must
+        do before this is possible
+    here : like ``begin``, but does the work in Blender's own process, for background mode; None if impossible
     title : label of the task; ``again`` is the remedy after an unexpected end of the child
     transition : function of state, event and time (s) that returns the next state
     beside : ``session_uid`` of the other bodies of the task

@@ -358,8 +358,8 @@ def not_drawn(obj: Any) -> list[str]:
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the spring stiffness of a grab, N/m: the user's or, if that is 0, one chosen so that the body's weight
-    stretches the spring only a little.
+    """Return the spring stiffness of a grab, N/m. It is the user's setting or, if this is 0, chosen so that the body's
+    weight stretches the spring only a little.
     """
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

@@ -30,8 +30,8 @@ class Stiffness(NamedTuple):
 
 
 class Edits:
-    """Comparison of an object with its state at the start of the session, cheap enough for every poll. ``body`` is the
-    simulated body; stiffness that is animated there is not compared.
+    """Comparison of an object with its state at the start of the session, cheap enough for every poll. Stiffness values
+    that are animated in the simulated ``body`` are not compared.
     """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
@@ -47,8 +47,8 @@ class Edits:
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Return the present stiffness if it differs from that at the last change. Return None if it does not, or if
-        materials or vibrations were added or removed.
+        """Return the present stiffness if it has changed since the session began, or since this method last returned a
+        change. Return None if it is unchanged, or if materials or vibrations were added or removed.
         """
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
@@ -84,6 +84,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return the inputs that are cheap to read, by label, without stiffness. The solver is that of live mode."""
+    """Return the inputs that are cheap to read, keyed by label, without stiffness, and with the solver of live mode."""
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -58,8 +58,8 @@ def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply a take (live recording) that ended early for a ``reason``. Return, as a ``Task.take`` function, what the
-    user must do first; "" when done.
+    """Apply a take (live recording) that ended early for a ``reason``, and return "". If the user must do something
+    before the take can be applied, return only this, as a ``Task.take`` function does.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():

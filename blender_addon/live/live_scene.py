@@ -192,8 +192,8 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show all meshes that live mode has hidden, except that of the object with ``session_uid`` ``played_with``, whose
-    session is running. An undo or an autosaved file may have hidden them again.
+    """Show all meshes that are hidden by live mode without a session, as after an undo or in an autosaved file.
+    ``played_with`` is the ``session_uid`` of the body of the running session, which stays hidden; None without one.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

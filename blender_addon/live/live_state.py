@@ -1,9 +1,10 @@
 """State machine of live mode, independent of Blender. It extends the state of a task by the exchange with the child
 process.
 
-User actions and answers of the child are events. A request to the child, such as a reset, is first an event when the
-user asks for it; :class:`Asked` is the event when it is sent. ``LiveState.request(now)`` returns the next request that
-is due. Several frames of a fast body may be requested ahead, since Blender redraws between two polls.
+User actions and answers of the child are events. A request by the user, such as a reset, causes two events: the
+request itself, which is then queued, and :class:`Asked`, when it has been sent to the child. ``LiveState.request(now)``
+returns the next request that is due. Several frames of a fast body may be requested ahead, since Blender redraws
+between two polls.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ AVERAGED = 30
 LATE = 0.25
 """Maximum lag behind real time that live mode catches up, s; a longer lag is shortened to this value."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Computing time of the frames requested ahead, s, and their maximum number: a mouse move acts only after them."""
+"""Minimum time, s, and maximum number of the frames requested ahead. A mouse move takes effect after these frames."""
 
 
 class Grab(NamedTuple):
@@ -103,7 +104,7 @@ class LiveState(state_machine.State):
     shown : last frame received
     grabs : grab of each pulled vertex, by its index
     wishes : requests by the user that are not sent yet; they are sent before the next frame
-    out : requests sent but not answered; any other than for a frame blocks further requests
+    out : requests sent but not answered: a single request, or several that are all for frames
     take : list of grabs per recorded frame; None without a recording. ``recorded`` is True when it is complete
     stale : True if the modes were computed for another stiffness distribution
     steps : frames left to simulate while paused

@@ -113,9 +113,9 @@ def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers of ``obj`` that viewports show and that are after the simulated position in the modifier
-    stack, without those that play the bake. ``carrier`` may be the duplicate that displays the bake; then return the
-    modifiers of the duplicate instead. ``in_renders`` adds modifiers that only renders show.
+    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` after the simulated
+    position in the modifier stack or, if ``carrier`` is the duplicate that displays the bake, all modifiers of this
+    duplicate. Modifiers that play the bake are left out; ``in_renders`` adds modifiers that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -124,9 +124,8 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier directly after the simulated position in the modifier stack, and its viewport
-    level. Return None if another modifier or none is there, or if the level is 0. ``carrier`` is as in
-    :func:`shown_after`.
+    """Return the Subdivision modifier that is first in :func:`shown_after`, and its viewport level. Return None if the
+    first modifier has another type, if there is no modifier, or if the level is 0.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -143,8 +142,8 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers that change a vertex group used by the simulation, but have no effect on it,
-    since they are after the simulated position in the modifier stack; "" if there are none.
+    """Return a warning about modifiers that change a vertex group used by the simulation, but are after the simulated
+    position in the modifier stack, so that the simulation ignores the change; "" if there are none.
     """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
@@ -155,7 +154,7 @@ def weights_left_out(obj: Any) -> str:
     if not names:
         return ""
     message = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
-    return f"{message} after the simulated shape, with no effect on it: set Simulate to After Modifier"
+    return f"{message} after the simulated shape, so the simulation ignores this: set Simulate to After Modifier"
 
 
 def _changes_weights(modifier: Any, groups: set[str]) -> bool:

@@ -21,9 +21,9 @@ ALIKE = 0.01
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Propose dynamic nodes and fill the body's vertex group of dynamic nodes with them, after emptying it; return the
-    group and the number of nodes. Raise SinewError if the mesh, its rest shape or a region cannot be used. Not callable
-    in Edit Mode.
+    """Propose dynamic nodes and replace the content of the body's vertex group of dynamic nodes by them; return the
+    group and the number of nodes. Raise SinewError if the mesh, its rest shape or a material's region cannot be used.
+    Not callable in Edit Mode.
 
     Nodes are vertices of the mesh itself, so the rest shape of the mesh is used, before any modifier.
     """
