@@ -43,7 +43,9 @@ class CompareView(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop cached comparisons and GPU batches, which are rebuilt on demand; Blender calls this before loading."""
+        """Drop cached comparisons and GPU batches, which are rebuilt on demand. Blender calls this before it loads a
+        file.
+        """
         comparison.forget()
         self._refused = []
         self._ghosts: dict[int, Made[Ghost]] = {}
@@ -87,7 +89,7 @@ class CompareView(Layer):
 
     @staticmethod
     def _label_colour(obj: Any) -> screen.Colour:
-        """Return the label's colour: that of the ghost (second bake), mixed half with white to be readable anywhere."""
+        """Return the colour of a ghost's label: half the ghost's colour, half white, which is readable anywhere."""
         return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
 
     def remove(self) -> None:
@@ -98,8 +100,8 @@ class CompareView(Layer):
 
     def subdivide(self) -> None:
         """Apply to each ghost (second bake) the Subdivision modifier of its body. A timer calls this, since draw
-        callbacks must not change Blender's data. Do nothing during a render, or while a body is read from the scene,
-        which disables its modifiers.
+        callbacks must not change Blender's data. Do nothing during a render, or while modifiers are disabled because
+        a body is read from the scene.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of

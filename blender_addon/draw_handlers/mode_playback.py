@@ -1,8 +1,8 @@
 """Playback of a body's vibration, drawn in front of its mesh in the 3D Views without changing the scene.
 
 Playback ends when the artist presses Esc, undoes, loads a file or starts live mode, and when the body is deleted,
-edited, no longer active, or has new vibrations. The workspace stores the chosen vibration and its amplitude, so that
-changing them adds no undo step.
+edited or no longer active, or its vibrations are computed again. The workspace stores the chosen vibration and its
+amplitude, so that changing them adds no undo step.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class ModePlayback(Layer):
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Return True while playback continues: until the body is deleted, inactive or edited, has new vibrations, or
-        live mode starts.
+        """Return True while playback continues: until the body is deleted, inactive or edited, its table of vibrations
+        changes, or live mode starts.
         """
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
@@ -96,8 +96,8 @@ class ModePlayback(Layer):
         super().refuse(reason, drawing)
 
     def _seen(self, context: Any) -> Any | None:
-        """Return the object that shows the body in this view: itself or the duplicate with its bake. Return None if
-        both are hidden, or if playback is about to end.
+        """Return the object that shows the body in this view: the body or the duplicate with its bake. Return None
+        if both are hidden, or if playback is about to end.
         """
         space = context.space_data
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None

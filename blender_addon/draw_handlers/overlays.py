@@ -1,7 +1,7 @@
 """Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, dynamic nodes and colliders.
 
-GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files or the slice change, marks of
-vertices after an update of Blender's depsgraph.
+GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files, slice or colours change;
+pins, springs, nodes and colliders after an update of Blender's depsgraph.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class MarksOf:
 
     def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
         """Drop outdated batches. ``shapes`` and ``transforms`` are the ``session_uid`` of the objects whose geometry or
-        transform has changed; ``frame_changed`` is True if the current frame caused it.
+        transform has changed; ``frame_changed`` is True after a change of the current frame.
         """
         self._own = Made()
         if self.uid in shapes and not frame_changed:
@@ -133,8 +133,8 @@ class MarksOf:
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
         """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of the dictionary
-        ``OWN``; an entry is None if the body has no such marks. ``shown`` is the object that shows the body: itself or
-        the duplicate with its bake.
+        ``OWN``; an entry is None if the body has no such marks. ``shown`` is the object that shows the body: the
+        body or the duplicate with its bake.
         """
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
@@ -148,8 +148,8 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return a batch of circles, the outlines in this view of the balls around dynamic nodes; None without nodes.
-        Call :meth:`own` first.
+        """Return a batch of circles that face the viewer, one around each dynamic node; None without nodes. A radius is
+        the rest distance to the nearest other node, clipped to bounds. Call :meth:`own` first.
         """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
@@ -216,17 +216,19 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """Drop the batches of marks, which an undo may have changed; tetrahedra come from disk and are kept."""
+        """Drop the batches of pins, springs, nodes and colliders, which an undo may have changed. Keep the batches of
+        tetrahedra, which come from disk.
+        """
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
     def after_update(self, scene: Any, depsgraph: Any) -> None:
-        """Drop the batches of marks that depend on an object whose geometry or transform has changed."""
+        """Drop outdated batches of pins, springs, nodes and colliders, since objects have changed."""
         self._note_update(depsgraph, frame_changed=False)
 
     @bpy.app.handlers.persistent
     def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
-        """Drop the batches of marks that depend on an object which the new frame has changed."""
+        """Drop outdated batches of pins, springs, nodes and colliders after a change of the current frame."""
         self._note_update(depsgraph, frame_changed=True)
 
     def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
@@ -374,8 +376,8 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """Return the entry of the object ``uid`` in the cache ``kept``; a missing entry is made by ``make(uid)``. Only the
-    ``BODIES`` entries used last are kept.
+    """Return the entry of the object ``uid`` in the cache ``kept``; a missing entry is made by ``make(uid)``. The cache
+    keeps the most recently used entries, at most ``BODIES``.
     """
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
@@ -398,8 +400,8 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body and the object that shows it in this view: itself or the duplicate with its bake. Return
-    None if there is no body, or it is hidden.
+    """Return the active body and the object that shows it in this view: the body or the duplicate with its bake.
+    Return None if there is no body, or both are hidden.
     """
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)

@@ -89,7 +89,7 @@ def _soft(points: np.ndarray) -> np.ndarray:
 
 
 def _dance(stage: Stage, armature: Any) -> None:
-    """Key three jumps with a twist, the arms moving up and down."""
+    """Insert keyframes of three jumps with a twist, while the arms move up and down."""
     hips = armature.pose.bones["Hips"]
     up = Vector((0.0, 1.0, 0.0))  # bones point along their own Y
     heights = [0.0, 0.0, 0.0, 0.18, 0.0, 0.18, 0.0, 0.18, 0.0, 0.0]

@@ -102,7 +102,7 @@ def _hand(stage: Stage, bones: Bones) -> Any:
 
 
 def _close(stage: Stage, armature: Any) -> None:
-    """Key the hand: close, loosen the grip, and close again."""
+    """Insert keyframes of the fingers: they close, loosen their grip, and close again."""
     for name, bends in BEND.items():
         for k, bend in enumerate(bends, start=1):
             bone = armature.pose.bones[f"{name} {k}"]

@@ -25,7 +25,7 @@ TRAVEL, SECONDS = 0.62, 2.5
 """Distance that the belt travels, m, and time at which it stops, s."""
 JELLY, STIFFNESS, CELLS, SUBSTEPS = 0.075, 4e4, 4, 4
 FIRST, NEXT, ABOVE = -0.2, 0.092, 0.004
-"""Positions of the jellies: first along the belt, spacing, and height over it, m."""
+"""Position of the first jelly along the belt, spacing of the jellies, and their height above the belt, m."""
 BOWL = [
     (0.0, 0.001), (0.08, 0.001), (0.13, 0.03), (0.16, 0.09), (0.16, 0.1), (0.15, 0.1), (0.12, 0.037), (0.075, 0.012),
     (0.0, 0.012),

@@ -43,7 +43,7 @@ def _collision(obj: Any) -> Any:
 
 class AbsorberSampler:
     """Sampler of the evaluated mesh and the absorption of an object, or of its instances by the object ``instancer``.
-    Here an instance absorbs at the instance's position; in Blender's particle systems, at that of the original object.
+    An instance absorbs fields at its own position; Blender's particle systems use the original object's position.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:

@@ -122,7 +122,7 @@ def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
     if not moment.is_between and stretches[-1] <= 1e-7 * stretches[0]:
         raise MeshError(
             f"“{moment.obj.name}” is flattened at frame {moment.frame}: its scale is zero along an axis.",
-            "Give it a scale other than zero on every axis (Ctrl+A applies a scale).",
+            "Give it a scale other than zero on every axis.",
         )
     return moment.matrix
 

@@ -21,9 +21,10 @@ from .weights_in import group_weights
 
 class BodySampler:
     """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, stiffness of materials and
-    vibrations, pins and goal. Pins are sampled as positions (p,3) of the vertices pinned at the first frame, and flags
-    (p,), True while a vertex is pinned; the goal, which pulls vertices softly to their animated positions, as targets
-    and strength. The sampler also reads the dynamic nodes, the vertices with a full weight in the node group.
+    vibrations, pins and goal. Samples of the pins are positions (p,3) of the vertices pinned at the first frame, and
+    flags (p,), True while a vertex is pinned. The goal pulls vertices softly to their animated positions; its samples
+    are these positions and a strength. The sampler also reads the dynamic nodes, the vertices with a full weight in
+    the node group.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -60,8 +61,8 @@ class BodySampler:
         return len(self._pinned) > 0 and self._object.session_uid in moved.transforms
 
     def check_groups(self, surface: SurfaceMesh) -> None:
-        """Raise SettingsError if the node group is missing and a solver, the body's or that of live mode, needs it.
-        Raise PinError if the pin group is missing or pins the vertices of all faces.
+        """Raise SettingsError if the vertex group chosen for dynamic nodes is missing, and the solver of the bake or of
+        live mode uses dynamic nodes. Raise PinError if the pin group is missing or pins the vertices of all faces.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
@@ -104,9 +105,9 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal as a spring on the weighted vertices, except vertices that are pinned at all frames at which
-        the goal acts. Return None if no vertices remain. The strength is 0 at frames at which an animated threshold has
-        released all pins.
+        """Return the goal, a soft pull to animated positions, as a spring on the weighted vertices. Exclude vertices
+        that are pinned at all frames at which the goal acts; return None if no vertices remain. The strength is 0 at
+        frames at which an animated threshold has released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -146,7 +147,7 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
 
 
 def _threshold(obj: Any) -> float:
-    """Return the pin threshold at the current frame, the smallest weight of a pinned vertex.
+    """Return the pin threshold at the current frame. Vertices with at least this weight are pinned.
 
     Threshold and weights are not rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
     """

@@ -54,7 +54,7 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
             f"The collection “{collection.name}” has no mesh to collide with.",
-            "Add a mesh other than the body to it, or clear Colliders under Collisions.",
+            "Add to the collection a mesh other than the body, or clear Colliders under Collisions.",
         )
     return sorted(objects, key=lambda o: o.name)
 
@@ -93,8 +93,8 @@ def distance_from(collider: Any, body: Any) -> float:
 
 
 def seen_of(obj: Any) -> Any | None:
-    """Return the object that colliders use for ``obj``: the object itself or, if its bake hides it, the bake's result;
-    None if that result was deleted.
+    """Return the object that represents ``obj`` as a collider: ``obj`` itself or, if hidden by its bake, the duplicate
+    that displays the bake; None if this duplicate was deleted.
     """
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:

@@ -73,8 +73,8 @@ class FluidGrid(NamedTuple):
 class FluidSampler:
     """Sampler of the fluid domain of a Fluid Flow field.
 
-    Raises FieldError if a frame is not cached. Blender would simulate the fluid now and read it from the cache later;
-    since the cache does not keep all cells, the bake would then appear out of date.
+    Raises FieldError if a frame is not cached. Without this error, Blender would simulate the fluid now and read it
+    from the cache later; since the cache does not keep all cells, the bake would then appear out of date.
     """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
@@ -106,7 +106,7 @@ class FluidSampler:
         if not flowing:
             raise FieldError(
                 f"The force field “{self._field.name}” takes its flow from “{self._field.field.source_object.name}”, "
-                "which has none at these frames.",
+                "which has no flow at these frames.",
                 "Enable the domain and its modifier in viewports, and check that its cache is complete; or set Fluid "
                 "Flow "
                 "under Field Weights to 0.",

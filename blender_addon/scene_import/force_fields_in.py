@@ -35,7 +35,7 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Field types whose strength is an acceleration, which the simulation scale must not change. Others are rates."""
+"""Field types whose strength is an acceleration; it is divided by the simulation scale to remain the same in m/s²."""
 
 AROUND = 1.0
 """Margin of the box around the animated body in which fields are sampled, in body sizes."""
@@ -74,9 +74,9 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, from
-    which a field without a formula is sampled on a grid, else None; ``vertices`` (k,3) m and their ``normals`` (k,3)
-    if the field's shape uses its mesh, else None.
+    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, the
+    settings or fluid flow to sample on a grid, None if the field has a formula or no fluid; ``vertices`` (k,3) m and
+    their ``normals`` (k,3), each None if the field's Shape setting does not use them.
     """
 
     numbers: FieldNumbers

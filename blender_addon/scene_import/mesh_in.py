@@ -77,11 +77,11 @@ def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
 
 @contextmanager
 def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield an object's mesh after the modifiers before ``position`` in its stack, and the evaluated object, at the
-    current frame. ``cut_after`` must have disabled the modifiers after ``position``.
+    """Yield an object's mesh at the current frame, evaluated with the modifiers before ``position`` in the modifier
+    stack, and the evaluated object. ``cut_after`` must have disabled the modifiers after ``position``.
 
-    If the object itself can display its bake, the mesh data are yielded without modifiers and shape keys, since a bake
-    does not change the vertices there.
+    If the object itself can display its bake, yield its mesh data, without modifiers and shape keys: a bake leaves the
+    vertices of these data unchanged.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)

@@ -33,7 +33,8 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
     """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights. Weights are read
-    only at vertices of triangles that contain a sample point. Return None if they are all 0, or without a vertex group.
+    only at vertices of triangles that contain a sample point. Return None if these weights are all 0 or the
+    vertex group is missing.
     """
     from ...core.geometry.tetrahedra.refinement_count import sample_points
 

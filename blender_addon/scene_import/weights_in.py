@@ -36,8 +36,8 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """Return the weights of all materials per vertex, (n, materials) float64, normalized to a sum of 1; layers count as
-    unpainted.
+    """Return the weights of all materials per vertex, (n, materials) float64, normalized to a sum of 1. Maps of
+    material layers are read as 0.
     """
     names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
     return normalize_weights(group_weights(obj, mesh, names))

@@ -71,8 +71,9 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return the Young's modulus, Pa, to two digits, at which a body does not buckle and sags by at most the fraction
-    ``SAG`` of its largest possible sag; 0 if it encloses no volume or a vertex is NaN.
+    """Return the Young's modulus, Pa, to two digits, at which a body does not buckle, and sags by at most the fraction
+    ``SAG`` of the largest distance from its pins or, without pins, of its height. Return 0 if it encloses no volume or
+    a vertex is NaN.
 
     The body is assumed to consist of its first material alone. Gravity is the scene's, or Earth's if the scene has
     none.

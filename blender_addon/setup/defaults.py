@@ -104,8 +104,8 @@ def add_spring(obj: Any, scene: Any) -> Any:
 
 
 def holding_strength(obj: Any, scene: Any) -> float:
-    """Return the strength, N/m, to two digits, at which a spring is stretched by ``SAG`` of the body's longest side
-    under the body's weight; the default strength if the weight is unknown.
+    """Return the strength, N/m, to two digits, at which the body's weight stretches a spring by the fraction ``SAG``
+    of the body's longest side; the default strength if the weight is unknown.
     """
     weight, size = weight_and_size(obj, scene)
     if weight <= 0.0:

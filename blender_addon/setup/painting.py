@@ -75,7 +75,7 @@ def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked:
     Parameters
     ----------
     kept : columns that are reduced only where their sum with the locked columns exceeds one
-    fill : column of the first material; None leaves rows below one to :func:`material_weights`
+    fill : column of the first material; None: rows that sum to less than one stay unchanged
     locked : columns that never change, even if they exceed one
     """
     result = weights.copy()

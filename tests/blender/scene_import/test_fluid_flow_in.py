@@ -124,7 +124,7 @@ def test_a_fluid_without_a_cache_is_missed_by_name(body, flow, tmp_path):
     assert "Bake it" in raised.value.remedy
     settings = flow.field.source_object.modifiers[0].domain_settings
     settings.cache_frame_offset = 10
-    with pytest.raises(FieldError, match="which has none at these frames"):
+    with pytest.raises(FieldError, match="which has no flow at these frames"):
         make_job(body, bpy.context)
     settings.cache_frame_offset, settings.cache_frame_end = 0, 2
     with pytest.raises(FieldError, match="takes its flow from “Domain”, which has none") as raised:
