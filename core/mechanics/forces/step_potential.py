@@ -159,12 +159,12 @@ class StrainPotential:
         raise NotImplementedError
 
     def forces(
-        self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
+        self, deformation: Deformation, stretch: Stretch, residual: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
         """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
 
-        Independent stretches are condensed out: ``apart`` (m,6) is the stretch of the positions minus ``stretch``; with
-        ``bends``, the stresses include the potential's second derivative times ``apart``.
+        Independent stretches are condensed out: ``residual`` (m,6) is the stretch of the positions minus ``stretch``; with
+        ``bends``, the stresses include the potential's second derivative times ``residual``.
         """
         raise NotImplementedError
 
@@ -178,9 +178,9 @@ class StrainPotential:
         """
         raise NotImplementedError
 
-    def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
+    def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
         """Return the potential's contributions to an iteration of Mixed FEM that changes the stretches by ``ds`` (m,6).
-        ``apart`` and ``bends`` are as in :meth:`forces`.
+        ``residual`` and ``bends`` are as in :meth:`forces`.
         """
         raise NotImplementedError
 
