@@ -163,8 +163,8 @@ class StrainPotential:
     ) -> np.ndarray:
         """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
 
-        Independent stretches are condensed out: ``residual`` (m,6) is the stretch of the positions minus ``stretch``; with
-        ``bends``, the stresses include the potential's second derivative times ``residual``.
+        Independent stretches are condensed out: ``residual`` (m,6) is the stretch of the positions minus ``stretch``;
+        with ``bends``, the stresses include the potential's second derivative times ``residual``.
         """
         raise NotImplementedError
 
