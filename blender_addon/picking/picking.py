@@ -31,8 +31,8 @@ Pixel = Sequence[float]
 
 
 class Viewport(NamedTuple):
-    """Region of a 3D View: ``matrix`` (4,4) maps positions, m, world space, to homogeneous pixels X, Y, W and depth Z
-    in the order X Y Z W; ``width`` and ``height`` in pixels.
+    """Region of a 3D View. ``matrix`` (4,4) maps world positions (x, y, z, 1), m, to (X, Y, Z, W): the pixel is (X / W,
+    Y / W), Z is the depth. ``width`` and ``height`` are in pixels.
     """
 
     matrix: np.ndarray

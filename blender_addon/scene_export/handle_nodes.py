@@ -36,7 +36,9 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return sockets with the four rows of a handle's (4,3) matrix: the vertices ``first`` to ``first`` + 3."""
+        """Return four sockets, the rows of a handle's (4,3) matrix, which are positions of vertices of the mesh of
+        handles, from vertex ``first`` on.
+        """
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")

@@ -107,9 +107,9 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the volume and the three first moments of a polygon's shadow to ``shadow`` (4,). The shadow is the part of a
-    tet (p, face) that lies behind the polygon as seen from p. The tet counts as volume 1; the moments are integrals of
-    the barycentric coordinates of the face's corners. The first ``count`` rows of ``polygon`` are these coordinates.
+    """Add the volume and the first moments of a polygon's shadow to ``shadow`` (4,). A tet of volume 1 has the apex p
+    and an opposite face; the shadow is its part behind the polygon, as seen from p. The first ``count`` rows of
+    ``polygon`` are its corners, in barycentric coordinates of the face's three corners, whose integrals are the moments.
     """
     reach = np.empty(count)
     for k in range(count):

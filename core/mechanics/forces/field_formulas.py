@@ -112,7 +112,7 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of a damped spring of length ``rest``, at
-    arms r of length d and velocity v; s w is the strength.
+    arms r of length d and velocity v, with the strength s and the ``factor`` w at each point. Damping acts where w > 0.
     """
     rate, rest = numbers.strength * factor, numbers.rest_length
     near = coordinates.distances > 0.0

@@ -49,8 +49,8 @@ different mesh.
 """
 
 MIXED = 0.2
-"""Least squared overlap of a coarse mode with another mode's fine counterpart at which these two coarse modes may also
-rotate into each other, at any ratio of eigenvalues. Example: on a crab with four feet, the two slowest coarse modes
+"""Two coarse modes may rotate into each other, at any ratio of their eigenvalues, if the squared overlap of one with the
+other's fine counterpart is at least this. Example: on a crab with four feet, the two slowest coarse modes
 have eigenvalues with the ratio 1.24, and each is an equal mixture of two fine modes. Without this rule their
 frequencies were exchanged.
 """

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 STILL = 1e-8
-"""Smallest squared angle omega² of :func:`angles` without a Taylor series."""
+"""Squared angle below which :func:`angles` uses a Taylor series."""
 
 
 def exponential_step(

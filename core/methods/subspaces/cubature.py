@@ -40,7 +40,9 @@ SAMPLE, SAMPLE_A_POINT = 20_000, 50
 """Number of tets in the sample of a part for k-means, at least SAMPLE_A_POINT per cubature point."""
 
 JITTER = 1e-3
-"""Noise on the centres of tets, over their standard deviation: k-means amplifies the round-off of eigenvectors."""
+"""Standard deviation of random offsets of the tets' centres, over that of the centres. Without them, k-means would let
+the round-off of eigenvectors, which differs between computers, decide between equally near clusters.
+"""
 
 ALIKE = 1e-6
 """Relative difference below which two squared distances from a centre count as equal."""

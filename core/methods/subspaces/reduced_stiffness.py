@@ -49,9 +49,9 @@ class ReducedStiffness:
         self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
-        """Fill the blocks (i,p), i <= p, of a ``matrix`` (3,r,3,r) with stiffness and mass. ``blocks`` (c,10,3,3) are
-        the second derivatives of the energy by F, in the form of element matrices of the reference tet. Diagonal blocks
-        are not filled far below their diagonals.
+        """Fill ``matrix[i,:,p,:]``, for axes i <= p, of a ``matrix`` (3,r,3,r) with stiffness plus mass. If i = p, only
+        the upper triangle is valid. ``blocks`` (c,10,3,3): per cubature point, the energy's Hessian by F, as the blocks
+        of the 10 corner pairs of an element matrix of the reference tet.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)

@@ -30,7 +30,7 @@ DEGENERATE = 1e-6
 """
 
 ALONG = 3.0
-"""Factor of an isotropic stiffness in the elastic Laplacian, which is a sum over three axes."""
+"""Elastic Laplacian of an isotropic stiffness over its stiffness along one axis: it is the sum along three axes."""
 
 
 class SkinningModes(NamedTuple):

@@ -93,9 +93,8 @@ class Prepared:
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
-        """Return the factor (m,) on the stiffness per tet if the K moduli of the materials change.
-
-        ``stiffness`` (K,) are the natural logarithms of the factors on these moduli.
+        """Return the factors (m,) by which the stiffness of the tets changes when the moduli of the K materials are
+        multiplied by ``exp(stiffness)``, with ``stiffness`` (K,).
         """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 

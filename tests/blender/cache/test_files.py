@@ -248,7 +248,7 @@ def test_frames_of_a_file_that_was_moved_are_found_when_it_is_appended(body, sav
     if hasattr(bpy.app.handlers, "blend_import_post"):
         assert bpy.ops.sinew.check_bake() == {"FINISHED"} and recorded_folder(obj).is_relative_to(source)
     else:
-        with pytest.raises(RuntimeError, match="not in .*Bake Again.*copy the frames"):
+        with pytest.raises(RuntimeError, match="not in .*Bake Again.*copy its frames"):
             bpy.ops.sinew.check_bake()
     assert bpy.ops.sinew.bake() == {"FINISHED"} and bpy.ops.sinew.check_bake() == {"FINISHED"}
 

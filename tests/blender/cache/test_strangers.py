@@ -267,7 +267,7 @@ def test_opening_a_file_asks_no_other_computer(body, saved, monkeypatch, which):
     assert asked and not [place for place in asked if "evil" in place]
     if which == "folder":
         shutil.rmtree(default_folder(body))
-        with pytest.raises(RuntimeError, match="not in /evil/share/frames.*another computer"):
+        with pytest.raises(RuntimeError, match="not in /evil/share/frames.*on this computer"):
             bpy.ops.sinew.check_bake()
     else:
         assert FrameStore(recorded_folder(body)).frames() == [1, 2, 3, 4]
