@@ -109,7 +109,8 @@ def _clipped(polygon, count, spare, plane):
 def _add_shadow(polygon, count, shadow):
     """Add the volume and the first moments of a polygon's shadow to ``shadow`` (4,). A tet of volume 1 has the apex p
     and an opposite face; the shadow is its part behind the polygon, as seen from p. The first ``count`` rows of
-    ``polygon`` are its corners, in barycentric coordinates of the face's three corners, whose integrals are the moments.
+    ``polygon`` are its corners in barycentric coordinates of the face's three corners, and moments are integrals of
+    these coordinates.
     """
     reach = np.empty(count)
     for k in range(count):

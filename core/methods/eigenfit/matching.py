@@ -49,10 +49,10 @@ different mesh.
 """
 
 MIXED = 0.2
-"""Two coarse modes may rotate into each other, at any ratio of their eigenvalues, if the squared overlap of one with the
-other's fine counterpart is at least this. Example: on a crab with four feet, the two slowest coarse modes
-have eigenvalues with the ratio 1.24, and each is an equal mixture of two fine modes. Without this rule their
-frequencies were exchanged.
+"""Two coarse modes may rotate into each other, at any ratio of their eigenvalues, if the squared overlap of one with
+the other's fine counterpart is at least this. Example: on a crab with four feet, the two slowest coarse modes have
+eigenvalues with the ratio 1.24, and each is an equal mixture of two fine modes. Without this rule their frequencies
+were exchanged.
 """
 
 
