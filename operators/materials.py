@@ -1,4 +1,4 @@
-"""Operators of the list of physical materials and their maps."""
+"""Operators of the list of physical materials, and of the vertex groups and textures that map them onto the body."""
 
 from typing import Any
 

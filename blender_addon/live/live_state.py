@@ -100,12 +100,12 @@ class LiveState(state_machine.State):
     Attributes
     ----------
     first, last : first and last frame of the job; animated inputs stay constant after the last
-    frame_rate : frames per second; ignored if ``free``
+    frame_rate : frames per second; ignored if ``free``, when frames follow as fast as they are computed
     shown : last frame received
     grabs : grab of each pulled vertex, by its index
     wishes : requests by the user that are not sent yet; they are sent before the next frame
-    out : requests sent but not answered: a single request, or several that are all for frames
-    take : list of grabs per recorded frame; None without a recording. ``recorded`` is True when it is complete
+    out : unanswered requests: several only if all are for frames
+    take : grabs of each recorded frame, one dict per grab; None without a recording. ``recorded``: True when complete
     stale : True if the modes were computed for another stiffness distribution
     steps : frames left to simulate while paused
     due, looked, gap : time of the next frame, time of the last poll, and time between the last two polls

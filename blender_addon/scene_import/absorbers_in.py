@@ -89,8 +89,8 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber with its samples. At frames without absorption, positions of another frame fill the
-        array.
+        """Return the absorber (an object whose Collision modifier absorbs force fields) with its positions per frame.
+        Frames at which it does not absorb repeat the positions of another frame.
         """
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions

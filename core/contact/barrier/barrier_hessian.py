@@ -71,10 +71,9 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write the weights of a pair's four vertices to c (4,): the weighted sum of the vertices is the vector between one
-    vertex of the first primitive and one vertex of the second. Up to two parameters move these two points along the
-    primitives to the nearest points. Write the derivatives of the weights with respect to the parameters to B (2,4),
-    and return the number of parameters.
+    """Write the weights c (4,) of a pair's four vertices, whose weighted sum is the vector between two points, one per
+    primitive. With all parameters zero, these are vertices; up to two parameters move them along the primitives to the
+    nearest points. Write the derivatives of the weights by the parameters to B (2,4), and return their number.
     """
     c[:] = 0.0
     B[:, :] = 0.0

@@ -1,4 +1,5 @@
-"""Fit a skin (collision proxy) to the surface of a body by moving its vertices along the lattice edges that they cut.
+"""Fit of a skin (collision proxy) to the surface of a body. Each vertex of the skin moves along an edge of the lattice
+of tets.
 
 If the vertices were on the surface, flat faces would cut off convex regions. So the faces' centroids are fitted: each
 vertex moves by the mean distance of its faces' centroids from the surface. A distance is positive if the surface is on

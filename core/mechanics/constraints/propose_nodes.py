@@ -109,9 +109,9 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Choose one node in the stiff part with the mask ``inside`` (n,) bool, and its mirror vertex if that lies
-        outside this part and can be a node. Choose none if the part contains a pinned vertex or already has a
-        node. ``part`` (n,) has the label of each vertex's stiff part, -1 elsewhere.
+        """Choose a dynamic node in the stiff part of the vertices ``inside`` (n,) bool, unless the part has a node or a
+        pinned vertex. Choose its mirror vertex, too, if that is outside the part and can be a node. ``part`` (n,):
+        label of each vertex's stiff part, -1 elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return

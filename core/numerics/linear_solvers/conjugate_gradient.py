@@ -177,7 +177,7 @@ class ConjugateGradients:
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return the estimated error of the last solution.
+        """Return the estimated decrement and displacement by which the last solution is off.
 
         The error is ``A^-1 r`` for the residual r. ``A^-1`` is at most ``1 / theta`` times the preconditioner's
         inverse, with theta the smallest eigenvalue of the preconditioned matrix. Theta is approximated by the smallest
