@@ -39,7 +39,7 @@ FOLDING = ("coarse_bunny", "armadillo_fine")
 """Bodies with ears or limbs that fold when they are dropped."""
 TURNS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 """Angles about the vertical, rad, at which they are dropped."""
-TOLD = r"(?:(\d+) to )?(\d+) % off, (?:(\d+) to )?(\d+) % without"
+TOLD = r"est error (?:(\d+) to )?(\d+) % \((?:(\d+) to )?(\d+) % unmatched\)"
 WORSE, FACTOR = 1.0, 2.0
 """Error increase of a match over none, % of the swing, and factor within which the reported error must be."""
 
@@ -183,8 +183,8 @@ def _compared(case: str, surface: SurfaceMesh) -> Iterable[Row]:
         yield from _rows(case, words, found)
         # A drop folds the body far beyond a swing, so its error is not predicted by one.
         told = found["matched"].told
-        if words != "dropped" and (numbers := re.findall(TOLD, told)):
-            few, many, plain_few, plain_many = numbers[0]
+        if words != "dropped":
+            few, many, plain_few, plain_many = re.findall(TOLD, told)[0]
             ends = (few, many) if "match the" in told or "matches the" in told else (plain_few, plain_many)
             low, high = float(ends[0] or ends[1]), float(ends[1])
             factor = max(found["matched"].farthest / high, low / found["matched"].farthest, 1.0)
