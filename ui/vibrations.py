@@ -16,10 +16,7 @@ ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
 """Fraction of a row's width for the frequencies; the remaining width is for the stiffness."""
-MATCHED_WORDS = (
-    "Original: before the match to the finer mesh. Matched: after it. "
-    "Overlap: fraction of the vibration that the finer mesh reproduces"
-)
+MATCHED_WORDS = "Original: without the match. Overlap: fraction of the vibration that the finer mesh shares"
 CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
 
 

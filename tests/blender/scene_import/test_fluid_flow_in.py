@@ -127,7 +127,7 @@ def test_a_fluid_without_a_cache_is_missed_by_name(body, flow, tmp_path):
     with pytest.raises(FieldError, match="which has no flow at these frames"):
         make_job(body, bpy.context)
     settings.cache_frame_offset, settings.cache_frame_end = 0, 2
-    with pytest.raises(FieldError, match="takes its flow from “Domain”, which has none") as raised:
+    with pytest.raises(FieldError, match="takes its flow from “Domain”, which has no flow at these") as raised:
         make_job(body, bpy.context)
     assert "Enable the domain" in raised.value.remedy
 
