@@ -1,6 +1,4 @@
-"""Reset of text properties that are not valid UTF-8, as a damaged or untrusted .blend may contain: Blender raises an
-error when it reads them.
-"""
+"""Reset of text properties that are not valid UTF-8, as a damaged or untrusted .blend may contain."""
 
 from __future__ import annotations
 
