@@ -45,8 +45,7 @@ def check_folder(obj: Any, mode: str = "") -> None:
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """Create and return the store of a new bake. If the job is refused, raise SinewError and keep the displayed frames.
-    """
+    """Create and return the store of a new bake. If the job is refused, raise SinewError and keep the displayed frames."""
     check(job)  # before earlier frames are moved
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
@@ -403,8 +402,7 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Store a bake's solver report in the bake record for the panel, with a warning about frames that did not converge.
-    """
+    """Store a bake's solver report in the bake record for the panel, with a warning about frames that did not converge."""
     from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)

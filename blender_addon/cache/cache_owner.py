@@ -45,8 +45,7 @@ def is_own(obj: Any) -> bool:
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if ``folder`` is beside the open .blend or at its former path, and no other object or .blend uses it.
-    """
+    """Return True if ``folder`` is beside the open .blend or at its former path, and no other object or .blend uses it."""
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 

@@ -21,9 +21,8 @@ NEAR = 0.09
 
 @dataclass
 class Legend:
-    """Content of the legend: ``title``; ``bar``, the display colours (n,3) of a colour bar from bottom to top, with its
-    ``ticks`` (position 0..1, label); ``rows`` (display colour, label, mark shape of ``screen.mark``); ``words``, lines
-    of text.
+    """Content of the legend. ``bar`` are the display colours (n,3) of a colour bar from bottom to top, ``ticks`` its
+    (position 0..1, label). ``rows`` are (display colour, label, mark shape). ``words`` are lines of text.
     """
 
     title: str = ""
@@ -33,9 +32,7 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row: the label ``words`` and a mark of the colour ``linear`` (linear RGB) and the shape ``form`` (see
-        ``screen.mark``).
-        """
+        """Add a row: the label ``words`` and a mark with a linear RGB colour and a shape of ``screen.mark``."""
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
@@ -53,8 +50,8 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends, and
-    the powers of ten between them whose labels do not overlap.
+    """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends and
+    powers of ten.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

@@ -1,7 +1,6 @@
 """Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, dynamic nodes and colliders.
 
-GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files, slice or colours change;
-pins, springs, nodes and colliders after an update of Blender's depsgraph.
+GPU batches are built at first use, and rebuilt after changes of files, settings or objects.
 """
 
 from __future__ import annotations
@@ -90,15 +89,13 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Return a batch of points at the badly embedded vertices, those far outside all tetrahedra; None if there are
-        none.
-        """
+        """Return a batch of points at the vertices far outside all tetrahedra; None if there are none."""
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """GPU batches of a collider's lines: its ``edges``, and its ``outline`` at contact distance. A batch without lines
-    is None. ``sources`` are the ``session_uid`` of the objects from which the batches were built.
+    """GPU batches of a collider's lines: ``edges``, and ``outline`` at contact distance; None without lines.
+    ``sources`` are the ``session_uid`` of the drawn objects.
     """
 
     edges: Any
@@ -120,7 +117,7 @@ class MarksOf:
 
     def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
         """Drop outdated batches. ``shapes`` and ``transforms`` are the ``session_uid`` of the objects whose geometry or
-        transform has changed; ``frame_changed`` is True after a change of the current frame.
+        transform has changed. ``frame_changed`` is True after a change of the current frame.
         """
         self._own = Made()
         if self.uid in shapes and not frame_changed:
@@ -132,9 +129,8 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of the dictionary
-        ``OWN``; an entry is None if the body has no such marks. ``shown`` is the object that shows the body: the
-        body or the duplicate with its bake.
+        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of ``OWN``; None
+        without marks of a kind. ``shown`` is the displayed object: the body or its baked duplicate.
         """
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
@@ -148,16 +144,16 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return a batch of circles that face the viewer, one around each dynamic node; None without nodes. A radius is
-        the rest distance to the nearest other node, clipped to bounds. Call :meth:`own` first.
+        """Return a batch of circles that face the viewer, one around each dynamic node; None without nodes. Call
+        :meth:`own` first.
         """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks drawn for the body: keys of the dictionary ``OWN``, such as ``pins``; ``colliders`` if a
-        collider or the ground is drawn; ``distance`` if an outline at contact distance is drawn.
+        """Names of the marks drawn for the body: keys of the dictionary ``OWN``, ``colliders``, and ``distance``
+        (outlines at contact distance).
         """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
@@ -209,16 +205,14 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop all GPU batches, which are rebuilt on demand. Blender also calls this before it loads a file."""
+        """Drop all GPU batches. Blender also calls this before it loads a file."""
         self._tets: dict[int, TetsOf] = {}
         self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """Drop the batches of pins, springs, nodes and colliders, which an undo may have changed. Keep the batches of
-        tetrahedra, which come from disk.
-        """
+        """Drop the batches of pins, springs, nodes and colliders, as after an undo."""
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
@@ -251,8 +245,8 @@ class Overlays(Layer):
             self._draw_body(context, switches, *found)
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Record the ``reason`` why the active body cannot be drawn with the current overlay switches. Drawing
-        continues for other switches and other bodies.
+        """Record why the active body cannot be drawn with the current overlay switches. Other switches and bodies are
+        still drawn.
         """
         if drawing == self.draw_over or self._trying is None:
             super().refuse(reason, drawing)
@@ -260,8 +254,8 @@ class Overlays(Layer):
             self._failed = *self._trying, reason
 
     def _failure(self, switches: frozenset[str], obj: Any) -> str:
-        """Return the reason why drawing this body with these overlay switches failed; "" if it has not failed. A
-        recorded failure of other switches or another body is forgotten.
+        """Return the reason why drawing this body with these overlay switches failed, else "" and forget any other
+        failure.
         """
         if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
@@ -331,7 +325,7 @@ class Overlays(Layer):
         return legend
 
     def _marks_there(self, obj: Any) -> set[str]:
-        """Return the names of the marks drawn for a body (:attr:`MarksOf.there`); empty outside Object Mode."""
+        """Return the names of the marks drawn for a body; empty outside Object Mode."""
         kept = self._marks.get(obj.session_uid)
         return set() if kept is None or obj.mode != "OBJECT" else kept.there
 
@@ -366,9 +360,7 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """Return the Cauchy-Green tensor of the (3,3) matrix ``linear``, rounded to four digits: a cache key that is
-    unchanged by rotations.
-    """
+    """Return a cache key of the (3,3) matrix ``linear`` that ignores rotations: its Cauchy-Green tensor, rounded."""
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -376,8 +368,8 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """Return the entry of the object ``uid`` in the cache ``kept``; a missing entry is made by ``make(uid)``. The cache
-    keeps the most recently used entries, at most ``BODIES``.
+    """Return the entry of the object ``uid`` in the cache ``kept``, made by ``make(uid)`` if missing. The cache keeps
+    the last ``BODIES`` entries used.
     """
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
@@ -386,8 +378,8 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """Return the names of the overlays to draw: those switched on in the workspace; pins, springs and nodes while the
-    pick tool is chosen; and pins while the Pins panel is open.
+    """Return the names of the overlays to draw, as switched on in the workspace. The pick tool and the open Pins panel
+    add overlays.
     """
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
@@ -400,9 +392,7 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body and the object that shows it in this view: the body or the duplicate with its bake.
-    Return None if there is no body, or both are hidden.
-    """
+    """Return the active body and its displayed object (the body or its baked duplicate); None without a visible body."""
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)
