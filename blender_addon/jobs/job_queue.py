@@ -1,10 +1,8 @@
-"""Queue of background tasks on bodies: read the scene, run a child process, apply its result. Bake, Tetrahedralize,
-Convert Result, Compare and live mode are such tasks.
+"""Queue of background tasks on bodies, such as Bake: read the scene, run a child process, apply its result.
 
 ``state_machine`` defines the states of a task. One timer, :func:`tick`, polls the child process and begins waiting
-tasks. If reading the scene takes long, it continues in a modal operator that handles Esc and blocks all other input,
-since the scene is then set to the frame being read. Objects are identified by ``session_uid``, since an undo or a file
-load invalidates references to them.
+tasks. A long reading of the scene continues in a modal operator that handles Esc and blocks all other input. Objects
+are identified by ``session_uid``, since an undo or a file load invalidates references to them.
 """
 
 from __future__ import annotations
@@ -41,14 +39,14 @@ _works: list[Task] = []
 
 def current(object_uid: int | None = None) -> Task | None:
     """Return the task whose child process runs or whose result is not applied yet, else None. With ``object_uid``
-    (``session_uid``), return it only if it is a task on that object.
+    (``session_uid``), ignore tasks on other objects.
     """
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """Return the task for which the scene is being read, else None. With ``object_uid`` (``session_uid``), return it
-    only if it is a task on that object.
+    """Return the task for which the scene is being read, else None. With ``object_uid`` (``session_uid``), ignore tasks
+    on other objects.
     """
     return _first(READS, object_uid)
 
@@ -64,7 +62,7 @@ def waiting() -> list[Task]:
 
 
 def place_of(obj: Any) -> int:
-    """Return the position of an object's task in the queue of waiting tasks, from 1; 0 if it does not wait."""
+    """Return the position, from 1, of an object's task among the waiting tasks; 0 without a waiting task."""
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
@@ -87,12 +85,11 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin tasks, which run one after the other. In background mode, where timers never run, the tasks are complete
-    when this returns, if all of them have a ``here`` function.
+    """Begin tasks, which run one after the other. In background mode, tasks with a ``here`` function are complete on
+    return.
 
-    Raise SinewError if the scene is being read for another task, or if a task runs. With ``beside``, a task may run
-    (live mode) while the scene is read for the new one. If only one task is begun and it is refused at once, store the
-    reason for the panel by ``Task.refuse``, and raise SinewError.
+    Raise SinewError if the scene is being read for another task or if a task runs. With ``beside``, a task may run
+    (live mode). If a single task is refused at once, store the reason for the panel and raise SinewError.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -114,8 +111,8 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """Run tasks in Blender's own process, since background mode has no timers. All are tried; then one SinewError names
-    those that were refused.
+    """Run tasks in Blender's own process, for background mode. All are tried; then one SinewError names the refused
+    tasks.
     """
     refused = []
     for work in works:
@@ -147,9 +144,7 @@ def _advance() -> None:
 
 
 def _begin(work: Task) -> None:
-    """Read the scene for a task for up to ``AT_ONCE`` s. If all is read then, launch the task; else continue in a modal
-    operator.
-    """
+    """Read the scene for a task for up to ``AT_ONCE`` s, then launch the task or continue in a modal operator."""
     obj = visibility.object_of(work.object_uid)
     work.note(Begun())
     with _ending_when_refused(work), visibility.where_it_is_shown(obj):
@@ -165,11 +160,8 @@ def _begin(work: Task) -> None:
 
 
 def go_on() -> None:
-    """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. Errors are
-    stored for the panel and raised.
-
-    The launch waits for the call after the last reading, so that an Esc pressed during that reading cancels the task
-    before its child process starts.
+    """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. An Esc
+    between both calls cancels the task. Errors are stored for the panel and raised.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
@@ -195,7 +187,7 @@ def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
 
 
 def _launch(work: Task) -> None:
-    """Begin a task with what was read from the scene; ReferenceError if its object was deleted."""
+    """Begin a task whose scene was read; ReferenceError if its object was deleted."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         raise ReferenceError
@@ -251,17 +243,16 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Cancel the task for which the scene is being read, and restore the scene. ``message`` is the reason for the
-    panel; "" if the artist cancelled it.
+    """Cancel the task for which the scene is being read. ``message`` is the reason for the panel; "" after a cancel by
+    the artist.
     """
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read or, if there is
-    none, the running task. Its child stops after the time step, or is killed in a phase that cannot be stopped;
-    :func:`tick` handles its end.
+    """Cancel all waiting tasks, and the task for which the scene is being read or, if there is none, the running task.
+    A child stops after its time step, or is killed in a phase that cannot be stopped.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -271,9 +262,7 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """Kill the child process and remove all tasks except ``keep``, as before quitting or loading another file. Frames
-    on disk remain valid.
-    """
+    """Kill the child process and remove all tasks except ``keep``. Frames on disk remain valid."""
     for work in [work for work in _works if work is not keep]:
         work.leave(kill=True)
         _forget(work)
@@ -283,7 +272,7 @@ def abandon(keep: Task | None = None) -> None:
 
 
 def tick() -> float | None:
-    """Process the events of the child process and begin waiting tasks (a timer function). Return the seconds until the
+    """Process the events of the child process and begin waiting tasks. This timer function returns the seconds to the
     next call; None if no task is left.
     """
     try:
@@ -314,9 +303,7 @@ def _attend(work: Task) -> None:
 
 
 def _take(work: Task) -> None:
-    """Apply the result of a task whose child has ended, and remove the task; if the user must do something first, the
-    task stays.
-    """
+    """Apply the result of a task whose child has ended. Remove the task unless the user must do something first."""
     try:
         waits_for = work.take(work)
     except Exception:
@@ -332,9 +319,7 @@ def _take(work: Task) -> None:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``, caused by another window or a script: cancel the reading of
-    the scene.
-    """
+    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``: cancel the reading of the scene."""
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read completely, {because}. Start again.")
 

@@ -106,9 +106,7 @@ class Task:
         )
 
     def stop(self) -> None:
-        """Ask the child to stop after its time step, or kill it in a phase that cannot be stopped; :meth:`listen`
-        handles its end.
-        """
+        """Ask the child to stop after its time step, or kill it in a phase that cannot be stopped."""
         if self.state.stage is Stage.RUNNING:
             self.note(StopAsked())
             self.child.say("stop")
@@ -125,7 +123,7 @@ class Task:
         return child.leave(kill) if child is not None else 0
 
     def cut_off(self, take: Callable[[Task], str]) -> None:
-        """Kill the child and continue as if it had stopped by itself. ``take`` replaces the function that applies its
+        """Kill the child and continue as if it had stopped by itself. ``take`` replaces the function that applies the
         result.
         """
         self.leave(kill=True)
@@ -133,9 +131,8 @@ class Task:
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return two flags about changes since the last call: True if activity, progress or elapsed time have changed,
-        and True if activity or progress have changed. 3D Views are redrawn only if the second flag is True, since
-        frequent redraws slow the child.
+        """Return two flags about changes since the last call: of activity, progress or elapsed time, and of activity or
+        progress only.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]
