@@ -169,8 +169,8 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the results of the child process to the bodies. Return a message if Edit Mode or a running tool prevents
-    this, else "". ``names`` are the names of the bodies by ``session_uid``.
+    """Apply the results of the child process to the bodies, named in ``names`` by ``session_uid``. Return a message if
+    Edit Mode or a running tool prevents changes of the scene, else "".
     """
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]

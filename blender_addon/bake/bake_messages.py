@@ -63,7 +63,9 @@ def no_pin_words(obj: Any, job: Job) -> str:
 
 
 def colliders_in_renders(obj: Any, context: Any) -> str:
-    """Return a warning about a body's colliders that look different in renders than in viewports; "" if there are none."""
+    """Return a warning about a body's colliders that look different in renders than in viewports; "" without such
+    colliders.
+    """
     with suppress(SinewError):  # reported when the body is read
         return collider_words(collider_objects(obj, context), context.scene)
     return ""

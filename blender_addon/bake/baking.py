@@ -45,7 +45,7 @@ def check_folder(obj: Any, mode: str = "") -> None:
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """Create and return the store of a new bake. If the job is refused, raise SinewError and keep the displayed frames."""
+    """Create and return the store of a new bake. Raise SinewError, and keep displayed frames, if the job is refused."""
     check(job)  # before earlier frames are moved
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
@@ -157,9 +157,7 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def shown_store(obj: Any) -> FrameStore:
-    """Return the store of the object's last bake. Raise StoreError without a store, or if the scene displays other
-    frames.
-    """
+    """Return the store of the object's last bake; StoreError if there is none or the scene displays other frames."""
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
         raise StoreError(_ANOTHER, "Press Bake Again. If you undid a bake or live recording, redo it (Shift Ctrl Z).")
@@ -167,8 +165,8 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. Frames at another path than the object's own folder are
-    moved or copied there first. Raise the errors of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
+    """Return the store of the object's last bake, for writing. Frames outside the object's own folder are moved or
+    copied to it first. Raise the errors of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -291,9 +289,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete the store of a refused job if it has no frames, no tetrahedra and an empty log. Return True after a
-    deletion.
-    """
+    """Delete the store of a refused job and return True, unless it has frames, tetrahedra or a log with text."""
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged
         return False
@@ -402,7 +398,7 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Store a bake's solver report in the bake record for the panel, with a warning about frames that did not converge."""
+    """Store a bake's solver report in the bake record for the panel, with a warning about unconverged frames."""
     from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)

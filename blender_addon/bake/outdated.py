@@ -150,9 +150,7 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Handle ``depsgraph_update_post``, undo and redo: look for edits of slow inputs ``AFTER`` seconds after the last
-    edit.
-    """
+    """Handle ``depsgraph_update_post``, undo and redo: look for edited inputs ``AFTER`` seconds after the last edit."""
     global _edited_at
     _edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
@@ -160,8 +158,8 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Read the inputs of displayed bakes that are slow to read, and redraw panels after changes. This timer function
-    returns the seconds to the next call while edits or a playback continue, else None.
+    """Look for edits in inputs of displayed bakes that are slow to read, and redraw the panels after changes. This
+    timer function returns the seconds to the next call during edits or a playback, else None.
     """
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):

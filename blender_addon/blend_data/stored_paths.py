@@ -37,9 +37,7 @@ def note_append(path: str) -> None:
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Return True if a Windows path is on a network share (``\\COMPUTER\SHARE``) or device of none of the ``known``
-    paths.
-    """
+    r"""Return True if a Windows path is on a network share or device that none of the paths ``known`` is on."""
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here
 

@@ -45,7 +45,7 @@ def is_own(obj: Any) -> bool:
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if ``folder`` is beside the open .blend or at its former path, and no other object or .blend uses it."""
+    """Return True if ``folder`` is at a present or former path of the open .blend and nothing else uses it."""
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
@@ -180,9 +180,7 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def delete_empty(folder: Path) -> None:
-    """Delete the folders ``OBJECT``, ``NAME`` and ``sinew_cache`` of a path ``sinew_cache/NAME/OBJECT`` if they are
-    empty.
-    """
+    """Delete the folders of a path ``sinew_cache/NAME/OBJECT`` that are empty, from the last to the first."""
     home = folder.parent
     if home.parent.name != CACHE:
         return

@@ -55,9 +55,7 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the frame folder's name for an object called ``name``. The random text ``identity`` differs from that of
-    deleted objects of the same name.
-    """
+    """Return the frame folder's name for an object called ``name``. The random text ``identity`` makes it unique."""
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
 

@@ -88,9 +88,7 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, of all bodies of the open
-    .blend.
-    """
+    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, of all bodies of the .blend."""
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
         return

@@ -216,9 +216,7 @@ class _Progress:
         self.state = transition(self.state, Started(frames), time.monotonic())
 
     def tell_of(self, group: list[Any]) -> None:
-        """Report the warnings that are known before the bake: materials, pins, and colliders that look different in
-        renders.
-        """
+        """Report the warnings known before the bake: materials, pins, and colliders that look different in renders."""
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):

@@ -45,8 +45,8 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """Return the first frame that a bake would compute, and a message about existing frames that it would replace; ""
-    if there are none.
+    """Return the first frame that a bake would compute, and a message about frames to be replaced; "" without such
+    frames.
     """
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)

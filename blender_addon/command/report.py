@@ -18,9 +18,7 @@ from .scenes import in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Print or write the report of each body; return the exit code. A body without a bake does not stop the other
-    reports.
-    """
+    """Print or write the report of each body; return the exit code. Bodies without a bake are named at the end."""
     check_loaded()
     with in_scene(options, tell):
         return _report_scene(options)

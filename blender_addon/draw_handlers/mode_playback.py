@@ -33,9 +33,7 @@ TICK = 1.0 / 30.0
 
 
 class ModePlayback(Layer):
-    """Draw handler that plays the chosen vibration until :meth:`remove`. Raises StoreError if the mode shapes are not
-    on disk.
-    """
+    """Draw handler that plays the chosen vibration until :meth:`remove`; StoreError without mode shapes on disk."""
 
     FAILED = "The vibration cannot be drawn ({error})."
 
@@ -109,9 +107,7 @@ def current() -> ModePlayback | None:
 
 
 def begin(obj: Any) -> None:
-    """Start the playback of the body's vibration that is chosen in the workspace; StoreError without mode shapes on
-    disk.
-    """
+    """Start the playback of the body's chosen vibration; StoreError if its mode shapes are not on disk."""
     global _swing
     stop()
     _swing = ModePlayback(obj)
@@ -139,9 +135,7 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index, from 0, of the vibration selected in the workspace's ``settings``, limited to the body's last
-    one.
-    """
+    """Return the index, from 0, of the vibration selected in the workspace's ``settings``, at most the body's last."""
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
@@ -158,8 +152,8 @@ def frequencies_of(obj: Any) -> list[float]:
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of a body's vibrations from disk. Raise StoreError if no shapes with the body's
-    frequencies are stored.
+    """Return the mode shapes of a body's vibrations from disk; StoreError if none with the body's frequencies are
+    stored.
     """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):

@@ -21,8 +21,8 @@ NEAR = 0.09
 
 @dataclass
 class Legend:
-    """Content of the legend. ``bar`` are the display colours (n,3) of a colour bar from bottom to top, ``ticks`` its
-    (position 0..1, label). ``rows`` are (display colour, label, mark shape). ``words`` are lines of text.
+    """Content of the legend. ``bar`` has the display colours (n,3) of a bar from bottom to top, ``ticks`` has pairs
+    (position 0..1, label) along it. ``rows`` are (display colour, label, mark shape). ``words`` are lines of text.
     """
 
     title: str = ""
@@ -50,8 +50,8 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends and
-    powers of ten.
+    """Return (position 0..1, label) of ticks on a logarithmic bar from ``low`` to ``high``, Pa: both ends and powers of
+    ten.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

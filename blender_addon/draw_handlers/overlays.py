@@ -144,16 +144,14 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return a batch of circles that face the viewer, one around each dynamic node; None without nodes. Call
-        :meth:`own` first.
-        """
+        """Return circles around the dynamic nodes that face the viewer; None without nodes. Call :meth:`own` first."""
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks drawn for the body: keys of the dictionary ``OWN``, ``colliders``, and ``distance``
-        (outlines at contact distance).
+        """Names of the marks drawn for the body, such as ``pins``, ``colliders`` or ``distance`` (outlines at contact
+        distance).
         """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
@@ -245,18 +243,14 @@ class Overlays(Layer):
             self._draw_body(context, switches, *found)
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Record why the active body cannot be drawn with the current overlay switches. Other switches and bodies are
-        still drawn.
-        """
+        """Record why the active body cannot be drawn with the current overlay switches; other drawings continue."""
         if drawing == self.draw_over or self._trying is None:
             super().refuse(reason, drawing)
         else:
             self._failed = *self._trying, reason
 
     def _failure(self, switches: frozenset[str], obj: Any) -> str:
-        """Return the reason why drawing this body with these overlay switches failed, else "" and forget any other
-        failure.
-        """
+        """Return the recorded failure of drawing this body with these overlay switches, else ""."""
         if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -392,7 +386,7 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body and its displayed object (the body or its baked duplicate); None without a visible body."""
+    """Return the active body and its displayed object (the body or its baked duplicate); None if both are hidden."""
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)

@@ -70,7 +70,7 @@ class Ghost:
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """Return the GPU batch of the surface at ``frame`` or the :func:`nearest` frame on disk; None without frames."""
+        """Return the GPU batch of the surface at ``frame`` or the :func:`nearest` frame on disk; None without frame."""
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
             return None

@@ -1,8 +1,8 @@
 """Drawing of a vibration on the GPU, with vertex normals that follow its motion.
 
 The vertices are at ``x = X + a d``, with rest positions X, amplitude a, and displacements d of the mode. The area
-normal of vertex i, the sum of ``(x_j - x_i) × (x_k - x_i)`` over its triangles ijk, is the quadratic polynomial ``N0 +
-a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
+normal of vertex i, the sum of ``(x_j - x_i) × (x_k - x_i)`` over its triangles ijk, is the quadratic polynomial
+``N0 + a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from .preview_colours import weight_colours
 
 
 def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
-    """Return the GPU batch of the vibration with index ``number``, from 0. ``matrix`` (4,4) is the object's world
-    matrix.
-    """
+    """Return the GPU batch of the vibration with index ``number``, from 0; ``matrix`` (4,4) is the world matrix."""
     columns = {"position": shapes.rest, "shift": shapes.shapes[number]}
     columns |= zip(("normal", "turn", "bend"), normals(shapes.rest, shapes.shapes[number], shapes.triangles))
     # White vertices are at rest, red vertices move most.

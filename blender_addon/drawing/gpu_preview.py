@@ -238,17 +238,13 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the mesh, their positions (g,3) before the handles move them, and skinning weights
-        (g,h).
-        """
+        """Return the GPU vertices of the mesh, their positions (g,3) without handles, and skinning weights (g,h)."""
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the Subdivision, their displayed positions (g,3), and skinning weights of zero
-        (g,1).
-        """
+        """Return the GPU vertices of the Subdivision, their displayed positions (g,3), and weights of zero (g,1)."""
         positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(positions)
         return card, positions[card.vertices], card.slopes[0]

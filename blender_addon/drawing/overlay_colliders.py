@@ -46,8 +46,7 @@ class _Wires(NamedTuple):
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
     """Return the lines of a body's collider: its edges, and an outline at the contact ``distance``, Blender units. The
-    outline of an open mesh is at least at the distance ``least``. A collider that is flattened by its scale has no
-    lines.
+    outline of an open mesh is at least at the distance ``least``. Flattened colliders have no lines.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
@@ -76,8 +75,8 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the collider and all objects that it instances, as pairs of a mesh object and its world matrix. Hidden
-    colliders yield the objects of their instanced collection.
+    """Yield pairs of a mesh object and its world matrix: the collider and all objects that it instances. A hidden
+    collider yields the objects of its instanced collection.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
@@ -126,9 +125,8 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """Return displacements of the vertices, (n,3) in world space, that move the adjacent faces outwards by one unit.
-    They are least-squares solutions of ``normal . displacement = 1``, regularized towards the mean normal, and at most
-    two units long.
+    """Return displacements of the vertices, (n,3) in world space, that move the adjacent faces outwards by one unit:
+    regularized least-squares solutions of ``normal . displacement = 1``, at most two units long.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

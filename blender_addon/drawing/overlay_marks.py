@@ -35,9 +35,9 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return points (k,3) in world space, or ends of lines, by the name of the mark. ``"goal"`` (k,4) adds weights,
-    ``"balls"`` (k,4) radii. ``weights`` (n,2+springs) are vertex weights in the groups of :func:`groups_of`,
-    ``positions`` (n,3) the vertex positions.
+    """Return points or line ends, (k,3) in world space, by the name of the mark. ``"goal"`` (k,4) has points and
+    weights, ``"balls"`` (k,4) centres and radii. ``weights`` (n,2+springs) are vertex weights in the groups of
+    :func:`groups_of`, ``positions`` (n,3) the vertex positions.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
@@ -57,8 +57,7 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices ``nodes`` (k,). A radius is the
-    rest distance to the nearest other node, within bounds. Return an empty array if there are too many nodes for a
-    bake.
+    rest distance to the nearest other node, within bounds. The array is empty if a bake would refuse so many nodes.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
@@ -89,9 +88,7 @@ def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
 
 
 def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions (s,3) of the vertices that springs pull, and the lines to their targets as pairs of ends
-    (2l,3).
-    """
+    """Return the positions (s,3) of the vertices that springs pull, and the ends (2l,3) of lines to the targets."""
     points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
     for k, spring in enumerate(obj.sinew.springs):
         pulled = positions[weights[:, 1 + k] > 0.0]

@@ -86,9 +86,7 @@ def tets_shader() -> Any:
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts, with the push constants of :func:`normal_rows`. The fourth components are the
-    colour.
-    """
+    """Return the shader of ghosts. The fourth components of its push constants (:func:`normal_rows`) are the colour."""
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 

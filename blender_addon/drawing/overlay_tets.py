@@ -44,8 +44,8 @@ class ShownTets:
     """Tetrahedra of a body, ready to draw.
 
     Attributes: ``count``, the number of tetrahedra; ``names`` of the k materials; ``colours_of_materials`` (k,3),
-    linear; ``stiffness``, lowest and highest Young's modulus, Pa; ``outside`` (v,3), the vertices far outside all
-    tetrahedra.
+    linear; ``stiffness``, lowest and highest Young's modulus, Pa; ``outside`` (v,3), positions in object space of the
+    vertices far outside all tetrahedra.
     """
 
     def __init__(self, got: CachedMaterials) -> None:

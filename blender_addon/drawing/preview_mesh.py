@@ -107,7 +107,7 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two unit tangents, each (g,3), perpendicular to the unit normals (g,3), as in the shader (Duff et al.
+    """Return two unit tangents, each (g,3), perpendicular to the unit normals (g,3), as in the shader (Duff et al.,
     2017).
     """
     nx, ny, nz = normals.T

@@ -2,8 +2,8 @@
 
 Rest positions p have the body's centre as origin and its size as unit; c = [p, 1], w_k are weights and H_k handles:
 
-x = p + sum_k w_k (c @ H_k) = A c, A = [I 0] + sum_k w_k H_k^T dx/dt = A [t, 0] + sum_k (dw_k/dt) (c @ H_k), normal
-along dx/dt1 × dx/dt2
+    x = p + sum_k w_k (c @ H_k) = A c,             A = [I 0] + sum_k w_k H_k^T
+    dx/dt = A [t, 0] + sum_k (dw_k/dt) (c @ H_k),  normal along dx/dt1 × dx/dt2
 
 d/dt is the derivative along a tangent t of the rest surface; t1 and t2 are two tangents. So three numbers per handle
 and vertex suffice, (w, dw/dt1, dw/dt2). They are vertex attributes while 16 slots can hold them, else texels.

@@ -111,9 +111,7 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """Run tasks in Blender's own process, for background mode. All are tried; then one SinewError names the refused
-    tasks.
-    """
+    """Run tasks in Blender's own process, for background mode. A SinewError at the end names all refused tasks."""
     refused = []
     for work in works:
         obj = visibility.object_of(work.object_uid)

@@ -164,7 +164,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
 
 
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
-    """Return the error for a child that ended with exit code ``code`` in the mesher ``method``. ``folder`` has the job."""
+    """Return the error for a child that ended with exit code ``code`` in a mesher; the job is in ``folder``."""
     try:
         return mesher_process.crash(FrameStore.open(folder).job().body.surface, method, code)
     except StoreError as error:  # the store was deleted, too

@@ -1,7 +1,7 @@
 """State machine of a background task, independent of Blender: its state, and the transition for each event.
 
-WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
-                     in short parts         StopAsked: STOPPING    until the scene can be changed
+    WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
+                         in short parts         StopAsked: STOPPING    until the scene can be changed
 
 StopAsked before RUNNING, and Over in any stage, lead to OVER. Events that cannot happen in a stage change nothing.
 """
@@ -186,7 +186,7 @@ class State:
 
     @property
     def is_deaf(self) -> bool:
-        """True if the child was asked to stop, but is in a phase that cannot react (:data:`DEAF`) and must be killed."""
+        """True if the child was asked to stop, but must be killed, since its phase cannot react (:data:`DEAF`)."""
         return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property

@@ -123,16 +123,14 @@ class Task:
         return child.leave(kill) if child is not None else 0
 
     def cut_off(self, take: Callable[[Task], str]) -> None:
-        """Kill the child and continue as if it had stopped by itself. ``take`` replaces the function that applies the
-        result.
-        """
+        """Kill the child and continue as if it had stopped by itself; ``take`` then applies the result."""
         self.leave(kill=True)
         self.take, self.on_tick = take, None
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return two flags about changes since the last call: of activity, progress or elapsed time, and of activity or
-        progress only.
+        """Return two flags: True if activity, progress or elapsed time has changed since the last call, and True if
+        activity or progress has changed.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]
