@@ -107,8 +107,7 @@ def is_tuple_of_dataclasses(value: Any) -> bool:
 
 def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
     """Yield a :class:`Leaf` for each value in a dataclass, in the order of the fields. Nested dataclasses, and tuples
-    of dataclasses, are traversed recursively. Callers pass ``value`` only; the recursion passes the ``path`` of the
-    value, the fields along the path (``parents``) and the ``owner`` of the value.
+    of dataclasses, are traversed recursively. Only the recursion passes ``path``, ``parents`` and ``owner``.
     """
     if is_dataclass(value):
         for item in fields(value):
