@@ -91,6 +91,5 @@ def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
 
 
 def _waver(seed: int, frame: int) -> float:
-    """Return the noise at a frame: a number from -1 to 1, which depends on the seed and the frame only, on any
-    machine."""
+    """Return the noise at a frame: a number from -1 to 1 that depends only on the seed and the frame."""
     return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0
