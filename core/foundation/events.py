@@ -26,7 +26,7 @@ class Phase(Event, kind="phase"):
     """Progress of a task: ``done`` of ``total`` units of a ``phase``.
 
     The phases and their units are
-    ``compile``: percent of the compile time of all kernels; ``total`` is reached once this job's kernels are compiled
+    ``compile``: percent of the compile time of all kernels; ``total`` is the percentage at which this job can run
     ``tetrahedralize``: the mesher is named by ``method``
     ``materials``
     ``subspace``: percent; the current ``step`` is named

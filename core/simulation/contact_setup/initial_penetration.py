@@ -56,7 +56,7 @@ class Overlap(NamedTuple):
     is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
-        """Return the overlap with lengths divided by the simulation scale ``factor``, as the user knows them."""
+        """Return the overlap in the user's lengths, by dividing by the simulation scale ``factor``."""
         return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
@@ -183,8 +183,8 @@ class _SurfacePair:
         return directions[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
-        """Return the length, m, and the unit direction (3,) of the shortest displacement of the first surface found
-        that separates the surfaces. The search ends early at a length below ``least``, m."""
+        """Return the shortest displacement found that moves the first surface off the second, as a length, m, and a
+        unit direction (3,). The search ends early at a length below ``least``, m."""
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
             most = float((self._b @ along).max() - (self._a @ along).min())
@@ -223,11 +223,11 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders, moved away from bodies that they merely touch at the first frame, as a floor does.
+    """Return the colliders, after moving those that merely touch a body at the first frame, such as a floor.
 
     A collider touches a body if they are closer than ``touching``, m, or overlap by at most ``deepest``, m. The
-    collider is moved in all frames by the depth and a clearance. A ground is lowered below all bodies that extend at
-    most ``deepest``, m, below its height.
+    collider is moved away in all frames by the depth and a clearance. A ground is lowered below all bodies that extend
+    at most ``deepest``, m, below its height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):

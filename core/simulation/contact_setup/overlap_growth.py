@@ -40,8 +40,8 @@ class Growth(NamedTuple):
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
-        """Return the velocities (n,3), m/s, by which vertices at ``positions`` with ``masses`` grow in a step. The step
-        begins ``time`` frames after the first frame, and lasts ``step`` frames, or ``h`` seconds."""
+        """Return the velocities (n,3), m/s, of vertices at ``positions`` with ``masses`` by the growth in a step. The
+        step begins ``time`` frames after the first frame, and lasts ``step`` frames, or ``h`` seconds."""
         rate = (self.size(time + step) / self.size(time) - 1.0) / h
         return rate * (positions - _middle(positions, masses))
 

@@ -202,10 +202,8 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Load the kernels that a job's steps need from the disk, so that the first frame is not delayed.
-
-    A tiny body is stepped for this. With ``live``, contact with colliders uses penalty springs instead of IPC barriers.
-    """
+    """Load the kernels that a job's steps need from the disk, by stepping a tiny body, so that the first frame is not
+    delayed. With ``live``, contact with colliders uses penalty springs instead of IPC barriers."""
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
     kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
@@ -384,7 +382,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, also of those compiled before.
+    ``goal`` is the compile time, s, of all stages that are compiled when the work ends.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:

@@ -42,7 +42,7 @@ class Island:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Contact load of the island in a tuple; empty without contact pairs, if the energies permit inversion."""
+        """Contact load of the island in a tuple; empty if there are no contact pairs and inversion is possible."""
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 

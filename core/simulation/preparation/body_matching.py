@@ -284,8 +284,9 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body whose pin springs are as stiff as at a deflection in its slowest mode by :data:`SWING` of its
-    size. ``moduli`` (m,), Pa, are those of the tets. Raises MatchError if the pins hold too little of the body."""
+    """Return the finer body with the stiffness of pin springs at a deflection in its slowest mode. The amplitude is
+    :data:`SWING` of the body's size. ``moduli`` (m,), Pa, are those of the tets. Raises MatchError if the pins hold too
+    little of the body."""
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
     rigid = rigid_count(finer)

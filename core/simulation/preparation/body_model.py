@@ -46,11 +46,8 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the dynamic nodes of the job as tet vertices; None if the solver takes none.
-
-    The node for a surface vertex that the user chose is the tet vertex with the largest barycentric weight at it,
-    except vertices in ``pinned``.
-    """
+    """Return the dynamic nodes of the job as tet vertices; None if the solver takes none. Each surface vertex that the
+    user chose gives the tet vertex with the largest barycentric weight that is not in ``pinned``."""
     if not job.body.solver.kind.takes_nodes:
         return None
     own = embedding.take(job.body.dynamic_nodes)

@@ -48,7 +48,7 @@ VIBRATIONS = "vibrations"
 
 
 class Stopped(Exception):
-    """Exception by which a computation ends, because the caller asked it to stop."""
+    """Exception that ends a computation because the caller asked it to stop."""
 
 
 @dataclass(frozen=True)
