@@ -30,8 +30,8 @@ have: about 0.2 ms. Waking up takes a quarter of that.
 class ItemKernel:
     """Kernel over few large items, called as ``(count, ...)`` with the number of items. The decorated function has the
     arguments ``(items, ...)``, where ``items`` is an array of counters. In a loop it gets an item's index from
-    :func:`take`, processes the item and calls :func:`done`. It writes only to the items it took, so results do not
-    depend on the distribution over threads.
+    :func:`take`, processes the item and calls :func:`done`. The function writes only to the items that it took, so
+    results do not depend on the distribution over threads.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -48,7 +48,7 @@ def _folders(package: str) -> list[str]:
 
 
 def _show_libraries(package: str, folders: list[str]) -> None:
-    """Add the folder ``PACKAGE.libs`` beside a package to the DLL search path on Windows, as its own code would."""
+    """Add the folder ``PACKAGE.libs`` beside a package to the DLL search path on Windows, as its ``__init__`` would."""
     for folder in folders:
         libraries = os.path.join(os.path.dirname(os.path.abspath(folder)), f"{package}.libs")
         if sys.platform == "win32" and os.path.isdir(libraries):

@@ -1,7 +1,7 @@
 """Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Job files, fingerprints (hashes of parts of a job), reports of edits and changes of the frame range result from a walk
-over all fields (:func:`leaves`). So a new field is declared in a single line.
+Job files, fingerprints (hashes of parts of a job) and reports of edits are made by a walk over all fields
+(:func:`leaves`), so a new field is declared in a single line.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ def grow_from_overlap(
 ) -> dict[int, Growth]:
     """Return the growths of the bodies that overlap other bodies and have Grow Apart on, by the index of the body.
 
-    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All these bodies begin
-    at the same relative size, the largest trial size at which no bodies overlap and no additional collider is touched.
+    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All growing bodies begin
+    at the same relative size: the largest trial size at which no bodies overlap and no additional collider is touched.
     The result is empty without such a size, without a pre-roll, or in a subspace.
     """
     n, frames = len(jobs), jobs[0].pre_roll

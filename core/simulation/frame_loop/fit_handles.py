@@ -79,9 +79,9 @@ def keep_handles(
 ) -> None:
     """Fit handles to all frames in a store, and store them.
 
-    ``modes`` is the number of skinning modes for solvers without a subspace. It is doubled, up to :data:`MOST_MODES`,
-    until the largest error in any frame is below :data:`CLOSE` of the body's size. Raises SubspaceError as
-    :func:`mode_count` does, and Stopped between two frames if ``should_stop`` returns True.
+    ``modes`` is the number of skinning modes for solvers without a subspace. The number is doubled, up to
+    :data:`MOST_MODES`, until the largest error in any frame is below :data:`CLOSE` of the body's size. Raises
+    SubspaceError as :func:`mode_count` does, and Stopped between two frames if ``should_stop`` returns True.
     """
     count = mode_count(job, prepared.model, modes)
     kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)

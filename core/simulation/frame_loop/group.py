@@ -35,8 +35,8 @@ from .single_body import Frame, simulate_body
 class GroupStepper:
     """Stepper of several prepared bodies in contact, with one job per body. Frames are counted from 0.
 
-    ``growths`` maps the index of each body that begins shrunk to its growth (:mod:`.overlap_growth`). SettingsError if
-    the jobs are not compatible.
+    ``growths`` maps the index of each body that begins shrunk to its growth (:mod:`.overlap_growth`). Raises
+    SettingsError if the jobs are not compatible.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
