@@ -83,11 +83,7 @@ def _right_hand_sides() -> None:
 
 
 def _has_right_hand_sides(body: Body) -> bool:
-    """Return True if the simulation of a body solves linear systems with several right-hand sides at once.
-
-    ConJac, subspaces, vibration matching, springs, force fields, an initial shape, and accelerations that vary over the
-    body need this.
-    """
+    """Return True if the simulation of a body solves linear systems with several right-hand sides at once."""
     of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
     taken_in = of_vertices or body.initial_shape is not None or body.absorbers or body.force_fields
     is_plain = body.solver.solver in ("mixed_fem", "newton", "linearly_implicit") and body.vibration_stiffness is None
@@ -206,10 +202,8 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Load the kernels that a job's steps need from the disk, so that the first frame is not delayed.
-
-    A tiny body is stepped for this. With ``live``, contact with colliders uses penalty springs instead of IPC barriers.
-    """
+    """Load the kernels that a job's steps need from the disk, by stepping a tiny body, so that the first frame is not
+    delayed. With ``live``, contact with colliders uses penalty springs instead of IPC barriers."""
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
     kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
@@ -273,8 +267,7 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return a potential that matches vibrations, with zero stiffness; empty in the full space. It is compiled in
-    advance since nearly all bodies in a subspace use it."""
+    """Return a potential that matches vibrations, with zero stiffness; empty in the full space."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -282,7 +275,7 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """Return a spring on one vertex as load, since springs hold the pins of nearly all jobs."""
+    """Return a spring on one vertex as load."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
@@ -305,9 +298,8 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
     """Compile the kernels that are missing on the disk, and send ``phase`` events with the progress.
 
     With ``jobs``, only the kernels are compiled that are needed to bake these jobs together, or to step them ``live``.
-    An event holds the percentage of all kernels that is compiled now, and the percentage that this call will reach.
     With two processors or more, a second process compiles some of the stages. Processes that share the cache folder
-    never compile a stage twice: each waits at the end for stages that others are compiling.
+    never compile a stage twice.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -357,10 +349,7 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Context in which a second process also compiles the stages, from stage 2 to the last and then stage 1.
-
-    In a first bake, stage 1 takes about as long as all others together.
-    """
+    """Context in which a second process also compiles the stages, the first and longest of them last."""
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
         yield
@@ -393,7 +382,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, also of those compiled before.
+    ``goal`` is the compile time, s, of all stages that are compiled when the work ends.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:
