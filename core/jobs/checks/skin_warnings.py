@@ -43,8 +43,8 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """Return the fraction of a surface that lies more than half a cell outside the contact surface ``skin``, and the
-    largest distance, m, of this part of the surface from ``skin``.
+    """Return the fraction of a surface more than half a cell outside the contact surface ``skin``, and the largest
+    distance.
 
     ``cell`` is the side of a lattice cell, m. Parts of the surface that lie inside the body do not count.
     """

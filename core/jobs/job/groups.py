@@ -37,8 +37,7 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
     """Return the groups of bodies that can collide, directly or through other bodies, as lists of indices into
     ``bodies``.
 
-    A body that collides with no other body is a group by itself. The indices in each group are sorted by the bodies'
-    names.
+    Indices in each group are sorted by the names of the bodies.
     """
     left, groups = list(range(len(bodies))), []
     while left:
@@ -49,11 +48,7 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
 
 
 def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """Return the connected component of ``first``: itself and all ``others`` that a chain of connected things links to
-    it.
-
-    ``connected`` returns True if two things are linked directly.
-    """
+    """Return the connected component that contains ``first``; ``connected`` tests if two things are linked directly."""
     group, left = [first], list(others)
     for each in group:  # the list grows meanwhile
         group += [other for other in left if connected(each, other)]
@@ -135,8 +130,7 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
-    """Return warnings, each with a remedy, about contact settings of pairs that never collide; ``jobs`` have one body
-    each."""
+    """Return warnings, each with a remedy, about settings of pairs that never collide; ``jobs`` have one body each."""
     return [
         f"“{job.body.name}” has a pair with “{name}”, with which it never collides, so the pair has no effect: "
         "remove the pair, or let the two collide."

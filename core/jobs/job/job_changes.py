@@ -26,10 +26,8 @@ MOST = 4
 
 
 def details(part: str, before: Job, now: Job) -> list[str]:
-    """Return descriptions of what differs between two jobs in one ``part`` (a key of ``Job.fingerprints``).
-
-    The list has at most MOST descriptions and a count of the others; it is empty if no detail is known.
-    """
+    """Describe the differences between two jobs in one ``part`` (a key of ``Job.fingerprints``): at most MOST, and a
+    count of the others."""
     clock = _edits(_of(part, now), before, now, (before, now))
     found = list(dict.fromkeys([*clock, *_of_bodies(part, before, now)]))
     return found if len(found) <= MOST else [*found[:MOST], f"{len(found) - MOST} more"]
@@ -55,10 +53,8 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
-    """Return the changed ``parts``, each with its details: ``solver (substeps 1 → 2)``.
-
-    If the simulation scale is among the parts, only it is returned.
-    """
+    """Return the changed ``parts`` with details: ``solver (substeps 1 → 2)``; only the simulation scale if that
+    changed."""
     named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
@@ -99,11 +95,7 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Return descriptions of the changes in the field ``item``, by list item such as a material: ``map of “Bone”``.
-
-    The field was ``a`` and is now ``b``: an array with one column per list item, or a tuple of objects that each refer
-    to a material.
-    """
+    """Describe the change of a field from ``a`` to ``b`` by list item, such as a material: ``map “Bone”``."""
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
         return []
@@ -149,10 +141,9 @@ def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
-    """Return ``label`` with the first frame at which two tracks differ, as a list; empty if they are equal.
+    """Return ``label`` with the first frame at which two tracks differ, as a list; empty if equal or not comparable.
 
-    Both tracks have ``steps`` samples per frame. Only common frames are compared. The list is also empty if the tracks
-    have different numbers of items, such as pins, since that difference is reported elsewhere.
+    Both tracks have ``steps`` samples per frame. Only common frames are compared.
     """
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:

@@ -40,8 +40,7 @@ class Difference(NamedTuple):
         return int(self.largest.argmax())
 
     def at(self, frame: int) -> tuple[float, float] | None:
-        """Return the largest and the mean distance, m, at the frame number ``frame``; None if that frame was not
-        compared."""
+        """Return the largest and the mean distance, m, at a frame number; None if that frame was not compared."""
         found = np.flatnonzero(self.frames == frame)
         return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
 

@@ -20,8 +20,7 @@ WHERE = frozenset({"box", "vertices"})
 
 
 class Reading(NamedTuple):
-    """Body that is being read: folder of the scene file, surface of the body, and the frame numbers (f,) of the
-    scene."""
+    """Body to be read: folder of the scene file, surface of the body, and frame numbers (f,) of the scene."""
 
     folder: Path
     surface: SurfaceMesh
@@ -77,8 +76,7 @@ class Table:
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """Return the string in the entry ``name``, which must be one of ``words``; required if there is no
-        ``default``."""
+        """Return the string in the entry ``name``, which must be one of ``words``; required if ``default`` is empty."""
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
@@ -204,7 +202,6 @@ def names_of(cls: type) -> set[str]:
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Return an object of the settings class ``cls`` with the ``entries`` of the table named ``where`` as its
-    fields."""
+    """Return an object of the settings class ``cls`` with the ``entries`` of the table ``where`` as fields."""
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

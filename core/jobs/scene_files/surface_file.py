@@ -111,8 +111,7 @@ def _by_meshio(path: Path) -> Any:
 
 
 def _check_mark(path: Path) -> None:
-    """Raise MeshError if a file begins with a byte order mark (BOM), which meshio would misread; XML files may have
-    one."""
+    """Raise MeshError if a file other than XML begins with a byte order mark (BOM), which meshio would misread."""
     pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
     for each in filter(Path.is_file, pair):
         with open(each, "rb") as file:

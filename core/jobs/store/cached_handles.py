@@ -1,8 +1,4 @@
-"""Handles of a bake: a few affine maps per frame, blended by constant vertex weights, and stored beside the frames.
-
-All data are in the object's local coordinates, so that the object's animation still moves the result. Interfaces read
-handles without loading the code that computes them (``fit_handles``).
-"""
+"""Handles of a bake: a few affine maps per frame in local coordinates, blended by constant vertex weights."""
 
 from __future__ import annotations
 
@@ -68,8 +64,8 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return a warning if the error, relative to the body's ``size``, m, is so large that surfaces in contact may
-        visibly intersect; else ""."""
+        """Return a warning if the error is so large for a body of ``size``, m, that surfaces in contact may intersect;
+        else ""."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
@@ -89,16 +85,13 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles with their key: the requested number of skinning ``modes``, or 0 for handles that a subspace
-    solver has computed."""
+    """Store the handles for the requested number of skinning ``modes``, or for 0 if they come from a subspace
+    solver."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the stored handles; None if they are invalid, or if their frames are not exactly those in the store.
-
-    Valid handles were computed for ``modes`` requested skinning modes, or come from a subspace solver.
-    """
+    """Return the stored handles for ``modes`` skinning modes, or from a subspace solver; None if they are invalid."""
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):
         return None
