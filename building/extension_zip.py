@@ -25,8 +25,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def sources() -> dict[str, Path]:
-    """Return the files of the zip except manifest and wheels, by path in the zip. Raise BuildError for symbolic
-    links."""
+    """Return the files of the zip except manifest and wheels, by path in the zip; BuildError for symbolic links."""
     found = {}
     for path in _tracked():
         name = path.relative_to(ROOT).as_posix()
@@ -88,8 +87,8 @@ def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
 
 
 def build(python: str | None = None, platform: str = "linux-x64", tetgen: bool = False) -> Path:
-    """Write the zip for a platform and one Python version (None for all), and return its path. Raise BuildError if a
-    wheel is not available, or if the check of the wheels fails."""
+    """Write the zip for a platform and one Python version (None for all), and return its path. Raise BuildError if
+    platform, Python version or a wheel is not available, or if the check of the wheels fails."""
     pythons = platforms.named(platform).pythons
     if python is not None and python not in pythons:
         raise BuildError(f"No zip for Python {python} on {platform}.\nChoose one of {', '.join(pythons)}.")

@@ -164,8 +164,8 @@ def _test_path(argument: str) -> Path | None:
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run the part ``main``: all tests without a window if ``is_alone`` or with ``arguments``, else the tests listed
-    for it."""
+    """Run the part ``main``: all tests without a window if alone or with ``arguments``, else the tests listed for
+    it."""
     return _pytest(
         "main",
         ["tests"] if arguments or is_alone else list(project.environment("main").tests),

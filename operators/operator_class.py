@@ -101,8 +101,7 @@ BY_ESC = {
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
-    """Execute the operator, but ask first if baked frames of ``bodies`` would be deleted; return the result of
-    ``invoke``."""
+    """Execute the operator, after a confirmation if it deletes baked frames; return the result of ``invoke``."""
     lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
     if not lost:
         return self.execute(context)

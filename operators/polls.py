@@ -179,9 +179,8 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body; raise PollFailure if it cannot be simulated now. If the text ``kept`` is not empty, also
-    raise PollFailure if the .blend was never saved; ``kept`` is the reason shown, such as :data:`KEPT`.
-    """
+    """Return the active body; raise PollFailure if it cannot be simulated now. With ``kept``, the reason shown, also
+    raise PollFailure if the .blend was never saved."""
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
     return obj

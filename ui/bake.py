@@ -47,8 +47,7 @@ def _draw_bar(layout, state, remaining, context):
 
 
 def _how_far(state, remaining, name=""):
-    """Return texts about the progress of a task, longest first; ``remaining`` is the time left, s, or None if
-    unknown."""
+    """Return texts about the progress of a task, longest first; ``remaining`` is the time left, s, or None."""
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"

@@ -181,8 +181,7 @@ def region_width(context: Any) -> float:
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first of the ``texts``, sorted from long to short, that fits into ``width`` pixels, or the last
-    text."""
+    """Return the first of the ``texts`` that fits into ``width`` pixels, or else the last text."""
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:

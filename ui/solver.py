@@ -76,8 +76,7 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """Draw the settings for matching vibrations to a finer mesh or to the full space, and the quality of the last
-    match."""
+    """Draw the settings for matching vibrations to a finer mesh or the full space, and the last match's quality."""
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
     layout.prop(settings, "match_resolution")

@@ -21,8 +21,8 @@ CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a table row of ``number`` and ``words``, in a fraction ``share`` of the width; return a layout for the
-    rest."""
+    """Draw a table row of ``number`` and ``words``, in a fraction ``share`` of the width; return the layout beside
+    it."""
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
     row = row.split(factor=share, align=True)

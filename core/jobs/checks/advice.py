@@ -65,7 +65,7 @@ class BodyFacts:
     tets, cells_across : number of tetrahedra; number of lattice cells along the longest side
     size, contrast : longest side at rest, m; ratio of the largest to the smallest Young's modulus
     thickness : median thickness, m, of the parts less than two cells thick; 0 without such parts
-    movement : largest displacement of a pin or collider vertex in one frame, minus the mean over the frames, m
+    movement : largest displacement of a pin or collider vertex in a frame, minus the mean over the frames, m, or None
     slowest : lowest vibration frequency, Hz; 0 if unknown
     """
 
@@ -79,8 +79,7 @@ class BodyFacts:
 
 
 class Use(NamedTuple):
-    """Properties of the scene around a body, for advice: frame rate, 1/s, number of dynamic nodes, and True if there
-    are colliders."""
+    """Scene of a body, for advice: frame rate, 1/s; number of dynamic nodes; True if the body has colliders."""
 
     frame_rate: float = 24.0
     nodes: int = 0
@@ -148,8 +147,7 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a solver with dynamic nodes if the chosen solver would damp the vibration of a springy body; else
-    None."""
+    """Propose a solver with dynamic nodes if the chosen solver would damp the body's vibration; else None."""
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
     is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
@@ -169,7 +167,7 @@ def _pace(facts: BodyFacts, solver: SolverSettings, use: Use) -> float:
 
 
 def _sag(facts: BodyFacts, solver: SolverSettings) -> float:
-    """Return the sag of a body under its own weight, relative to its size, for one oscillator; 0 if unknown."""
+    """Estimate a body's sag under its own weight, relative to its size, from its lowest frequency; 0 if unknown."""
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
     return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
@@ -205,8 +203,7 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the lattice of *Match Resolution* is much finer than ``cells`` across, with at most MOST_TETS
-    tets."""
+    """Return True if the *Match Resolution* lattice is at least 1.5 times finer, and has at most MOST_TETS tets."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 

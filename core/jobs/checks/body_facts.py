@@ -42,8 +42,7 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement of a pin or collider vertex in one frame, m, minus its mean displacement per
-    frame.
+    """Return the largest displacement of a pin or collider vertex per frame, m, minus the vertex's mean displacement.
 
     The result is None if the body has pins or mesh colliders, but the job only one frame.
     """

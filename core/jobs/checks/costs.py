@@ -124,8 +124,7 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """Return the step time of one body without contact, from the measured ``seconds`` per step of a bake of several
-    bodies.
+    """Return one body's step time without contact, from the ``seconds`` per step of a bake with several bodies.
 
     ``tets`` is the number of tets of this body, ``beside`` the numbers of tets of the other bodies.
     """
@@ -158,7 +157,7 @@ def vertex_factor(vertices: float) -> float:
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the number of non-zeros in the factor of the linear system or of its preconditioner."""
+    """Return the number of non-zeros in the matrix factor of the linear system or of its preconditioner."""
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct

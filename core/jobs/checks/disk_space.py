@@ -36,8 +36,7 @@ class ToBake(NamedTuple):
 
 
 def check_disk_space(*together: ToBake, deletable: float = 0.0) -> None:
-    """Raise StoreError if bakes that run together do not fit on their disks. On each disk, ``deletable`` bytes count as
-    free."""
+    """Raise StoreError if bakes that run together do not fit on their disks, with ``deletable`` bytes freed on each."""
     from .costs import size_words
 
     disks = defaultdict(list)

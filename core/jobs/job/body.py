@@ -111,8 +111,8 @@ class Body:
         Surfaces that weaken force fields behind them. A force field lists the indices of its absorbers.
     solver : SolverSettings
     dynamic_nodes : (k,) int32
-        Indices of the surface vertices whose motion the ConJac solvers integrate in time, ascending, each once; the
-        rest of the body follows quasistatically. Other solvers ignore them.
+        Indices of the surface vertices that the ConJac solvers integrate in time, ascending, each once. The rest of
+        the body follows quasistatically. Other solvers ignore dynamic nodes.
     """
 
     name: str = ""
@@ -191,8 +191,7 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """Return a body with the given tetrahedra (m,4) and their vertices (n,3), m; ``fields`` are other fields of the
-        body.
+        """Return a body with the tetrahedra (m,4) of vertices (n,3), m; ``fields`` are other fields of the body.
 
         Frames, pins and weights refer to all n vertices. Raises MeshError for invalid or inverted tetrahedra.
         """

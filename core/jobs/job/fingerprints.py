@@ -32,8 +32,7 @@ class Job(Protocol):
 
 
 def reported_changes(words: Sequence[str]) -> Sequence[str]:
-    """Return the names of changed parts to report: all ``words``, or only the simulation scale if that is among
-    them."""
+    """Return the names of changed parts to report: ``words``, or only the simulation scale if that changed."""
     return [LENGTHS] if LENGTHS in words else words
 
 
@@ -64,7 +63,7 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of fields that have no effect, since another field that switches them on is None."""
+    """Return the paths of fields that have no effect in this job while another field is None."""
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
     ]

@@ -34,11 +34,8 @@ CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return the groups of bodies that can collide, directly or through other bodies, as lists of indices into
-    ``bodies``.
-
-    Indices in each group are sorted by the names of the bodies.
-    """
+    """Return the groups of bodies that can collide, directly or through others, as indices sorted by the bodies'
+    names."""
     left, groups = list(range(len(bodies))), []
     while left:
         group = all_in_contact(left[0], left[1:], lambda j, k: can_collide(bodies[j], bodies[k]))
@@ -62,7 +59,7 @@ def can_collide(a: Body, b: Body) -> bool:
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Return one job per body of a job whose bodies form a group, with the other bodies as ``group_members``."""
+    """Return one job per body of a job whose bodies are one group, with the other bodies as ``group_members``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     contact_lists = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]

@@ -36,8 +36,7 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 
 
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
-    """Return an object of the dataclass ``cls`` from a file of :func:`save_part`; StoreError for other files and
-    versions."""
+    """Return the ``cls`` object in a file of :func:`save_part`; raise StoreError for other files and versions."""
     try:
         arrays = read_npz(Path(path))
         settings = json.loads(arrays.pop("settings").tobytes().decode())

@@ -126,10 +126,8 @@ class BakeReport:
 
     @property
     def worst(self) -> FrameReport | None:
-        """Frame to inspect first; None without frames.
-
-        This is the unconverged frame with the largest last displacement, or else the frame with the most iterations.
-        """
+        """Unconverged frame with the largest displacement in a last iteration, else the frame with the most
+        iterations."""
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.converged]
@@ -198,13 +196,13 @@ class BakeReport:
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
-        """Return the warning about unconverged frames if their last displacement may be visible; else ""."""
+        """Return the warning about unconverged frames if their error may be visible; else ""."""
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Return a sentence about the elastic energy that vibration matching removes at most; "" if it removes none."""
+        """Return a sentence on how much elastic energy vibration matching removes at most; "" if none."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
@@ -222,7 +220,7 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Return the bodies that were solved in one system with this body, and the frames, as text; "" without any."""
+        """Return the bodies solved in one system with this body, and the frames, as text; "" if there are none."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
@@ -231,7 +229,7 @@ class BakeReport:
         return f"In frames {frames} the body could touch {named}: iterations are those of their joint system."
 
     def blocked_words(self) -> str:
-        """Return the names of the objects that blocked each other, with the frames; "" without any."""
+        """Return the names of the objects that blocked each other, with the frames; "" if there are none."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
@@ -247,8 +245,7 @@ class BakeReport:
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Return warnings if another integrator recomputed many steps, or if the body often buckled between nodes; else
-        ""."""
+        """Return warnings if another integrator recomputed many steps, or if the body often buckled; else ""."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
@@ -307,8 +304,7 @@ class BakeReport:
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
-    """Return the reports of several bakes, by body name, as one CSV table in SI units with one row per body and
-    frame."""
+    """Return the reports of several bakes, by body name, as one CSV table in SI units, one row per body and frame."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
     touches = any(report.touches for report in reports.values())
     tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}

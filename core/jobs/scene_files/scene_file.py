@@ -224,8 +224,7 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
-    """Return the entries of a scene file by name; raise SettingsError for unknown entries and tables of the
-    wrong type."""
+    """Return the entries of a scene file by name; raise SettingsError for unknown entries and wrong types of tables."""
     try:
         open_regular(path).close()  # a pipe could block forever
         scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
@@ -285,7 +284,7 @@ def _frame_rate(value: Any) -> float:
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """Return the fields of :class:`Body` that the ``[[material]]`` tables set: materials, weights (n,k), maps and
+    """Return the fields of :class:`Body` from the ``[[material]]`` tables: materials, weights (n,k), maps and
     layers."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
@@ -326,7 +325,7 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the factors (frames,k) on the stiffness of a body's k lowest vibrations; None without such tables."""
+    """Return stiffness factors (frames,k) of a body's k lowest vibrations; None without ``[[vibration]]`` tables."""
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

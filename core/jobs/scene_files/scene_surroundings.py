@@ -56,7 +56,7 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the summed accelerations of all ``[[field]]`` tables, (frames,n,3) m/s²; None without such tables."""
+    """Return the summed accelerations of the ``[[field]]`` tables, (frames,n,3) m/s²; None if there are no tables."""
     total = np.zeros((len(body.frames), len(body.surface.positions), 3))
     for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
         where = table.chosen() if WHERE & table.entries.keys() else slice(None)

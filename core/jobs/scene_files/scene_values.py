@@ -50,8 +50,7 @@ class Table:
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
-        """Return an object of the settings class ``cls`` from the nested table ``name``; errors show the
-        ``example``."""
+        """Return an object of the settings class ``cls`` from the table ``name``; errors show the ``example``."""
         label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
             raise SettingsError(f"{label} is not a table.", f"Write {name} = {example}.")
@@ -90,8 +89,7 @@ class Table:
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
-        """Return the values of the keyframed entry ``name`` at all frames of the scene: (frames, size), or (frames,)
-        for size 1.
+        """Return the values of the keyframed entry ``name`` at all frames, (frames, size), or (frames,) for size 1.
 
         The entry is one value, or a list ``[[frame, value, ...], ...]`` that is interpolated linearly and is constant
         before the first and after the last key. The error for a missing entry shows the ``example``.

@@ -16,8 +16,7 @@ TOUCHING_FORMAT = 1
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """Return a function that selects a number of contact points from positions (n,3), and caches the result in the
-    store.
+    """Return a function that selects contact points from positions (n,3), and caches the selection in the store.
 
     The function ``go_on`` is called during the computation, and raises an exception to stop it.
     """

@@ -52,7 +52,7 @@ class CachedSubspace(NamedTuple):
     """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
 
     ``felt_share`` is the smallest fraction of a low mode's elastic energy that the cubature points capture.
-    ``points_that_suffice`` is the number of points that would capture ENOUGH; 0 if unknown or already captured.
+    ``points_that_suffice`` is the number of points for a sufficient fraction; 0 if unknown or already reached.
     """
 
     subspace: Subspace

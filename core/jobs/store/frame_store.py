@@ -191,8 +191,8 @@ class FrameStore:
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
-        """Return the surface positions of a frame, (n,3), world space, m; StoreError if missing, CorruptFrameError if
-        damaged."""
+        """Return the surface positions of a frame, (n,3) float64, world space, m. Raise CorruptFrameError if the frame
+        is damaged, StoreError if it is missing."""
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
@@ -387,8 +387,8 @@ class FrameStore:
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Delete the files of this store and those named ``beside``, and the folder if it is empty afterwards. Return
-        False, and delete nothing, unless ``about.sinew`` identifies the files as a bake's. StoreError if deletion fails
+        """Delete the files of this store and those named ``beside``, and the folder if it is then empty. Return False,
+        and delete nothing, unless ``about.sinew`` identifies the files as a bake's. Raise StoreError if deletion fails
         or the store is locked."""
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:
