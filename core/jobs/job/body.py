@@ -60,7 +60,7 @@ class Body:
     materials : tuple of MaterialSettings
         At least one material; a single one needs no tuple.
     material_weights : (n, len(materials)) float64
-        Painted weight of each material at each vertex; zero by default. The first material fills the sum up to 1.
+        Painted weight of each material at each vertex; zero by default. The first material fills a sum below 1.
     tet_materials : (m,) int32 or None
         Index of the material per tet, from 0, instead of ``material_weights``.
     layers : tuple of Layer
@@ -81,9 +81,9 @@ class Body:
     initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
-        Springs from surface vertices to their animated positions, in proportion to weight and area of each vertex. Here
-        ``stiffness`` has no unit: if it and all weights are 1, the total stiffness, N/m, is the lowest Young's modulus
-        of the materials times the body's size (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
+        Springs from surface vertices to their animated positions, stiff in proportion to weight and area. With a
+        ``stiffness`` of 1 and weights of 1, the springs of the whole surface have a total stiffness, N/m, of the lowest
+        Young's modulus times the body's size (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
     springs : tuple of Spring
         Springs from surface vertices to moving targets.
     colliders : tuple of Ground and Collider
