@@ -1,8 +1,6 @@
-"""Build hook for the library's wheel: adds the files of ``blender_addon/package`` to the root of the package ``sinew``.
-The folders of the package are named in ``pyproject.toml``.
+"""Hatchling hook that adds the files of ``blender_addon/package`` to the library's wheel.
 
-An editable wheel (``pip install -e .``) gets no files: it puts ``editable/sinew`` on the path, which imports this
-checkout.
+An editable wheel (``pip install -e .``) gets no files. It imports this checkout through ``editable/sinew``.
 """
 
 from __future__ import annotations
@@ -19,9 +17,7 @@ class PackageRoot(BuildHookInterface):
     """Hatchling hook that adds the files of ``blender_addon/package`` to the root of the package ``sinew``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files before a build (called by Hatchling). ``version`` is ``standard`` or ``editable``; the latter
-        adds none.
-        """
+        """Add the files before a build, unless ``version`` is ``editable``; called by Hatchling."""
         if version == "standard":
             files = (path for path in PACKAGE.iterdir() if path.is_file())
             build_data["force_include"].update({str(path): f"sinew/{path.name}" for path in files})

@@ -1,8 +1,6 @@
 """``build_addon.py mount``: links the package ``sinew`` of this checkout into the running Python's site-packages.
 
-The links have the layout of the wheel and the extension zip, so ``import sinew`` and ``python -m sinew`` work, and
-edits take effect at once. Dependencies are not installed; the Python in ``.venv`` has them all
-(``.venv/bin/python build_addon.py mount``).
+Edits take effect at once. Dependencies are not installed; the Python in ``.venv`` has them all.
 """
 
 from __future__ import annotations

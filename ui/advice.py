@@ -1,6 +1,4 @@
-"""Advice panel: recommended solver and substeps, with reasons, and buttons that apply them. Advice on the resolution is
-in ``resolution``.
-"""
+"""Advice panel: recommended solver and substeps, with reasons, and buttons that apply them."""
 
 from typing import Any
 

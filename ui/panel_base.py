@@ -94,9 +94,7 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a layout column that reserves space for a keyframe button beside each property, so that properties with
-    and without a button align.
-    """
+    """Return a layout column with space for keyframe buttons, in which properties without a button align, too."""
     column = layout.column()
     column.use_property_decorate = True
     return column
@@ -183,9 +181,7 @@ def region_width(context: Any) -> float:
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first of the ``texts``, which are sorted from long to short, that is at most ``width`` pixels wide;
-    the last text if none is.
-    """
+    """Return the first of the ``texts`` that fits into ``width`` pixels, or else the last text."""
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:
@@ -200,9 +196,7 @@ def _measure(context: Any) -> Callable[[str], float]:
 
 
 class _Listener:
-    """Substitute for an operator class, passed to the operator's ``poll``. It stores the reason that ``poll`` gives if
-    the operator is disabled.
-    """
+    """Substitute for an operator class; ``poll`` stores here the reason why the operator is disabled."""
 
     words = ""
 

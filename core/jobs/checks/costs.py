@@ -1,9 +1,4 @@
-"""Cost of a body, estimated from its number of tets before it is built: time per frame, memory, and disk space.
-
-Panels, advice and refusals use the same estimate. Each constant states its measurement.
-``geometry/tetrahedra/tet_count.py`` estimates the number of tets that fill a surface, ``linear_solvers/factor_size``
-the size of a matrix factor.
-"""
+"""Cost of a body, estimated from its number of tets before it is built: time per frame, memory, and disk space."""
 
 from __future__ import annotations
 
@@ -79,8 +74,7 @@ SPARE = 1.1
 
 
 class Pace(NamedTuple):
-    """Step time that a bake has measured: ``seconds`` per step without contact, for ``tets`` tets and ``modes``
-    modes."""
+    """Measured time of a simulation step without contact: ``seconds``, for ``tets`` tets and ``modes`` modes."""
 
     seconds: float
     tets: int
@@ -130,11 +124,9 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """Return the step time of one body, derived from the measured ``seconds`` per step of a bake with several bodies.
+    """Return one body's step time without contact, from the ``seconds`` per step of a bake with several bodies.
 
-    ``tets`` is the number of tets of this body, ``beside`` has the number of tets of each other body in the bake. The
-    measured time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power
-    GROWTH. It is also divided by CONTACT if the body has contact, since a pace is without contact.
+    ``tets`` is the number of tets of this body, ``beside`` the numbers of tets of the other bodies.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -147,11 +139,10 @@ def mode_count(solver: SolverSettings) -> int:
 
 
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
-    """Estimate the peak memory, bytes, of a simulation in a subspace of ``modes`` modes, or in the full space if
-    ``modes`` is 0.
+    """Estimate the peak memory of a simulation, bytes.
 
-    ``entries`` is the number of scalar non-zeros in all matrix factors. ``other`` is the memory, bytes, that does not
-    depend on the tetrahedra: :func:`outside_bytes`, and the targets of pinned vertices at all samples of their track.
+    ``entries`` is the number of scalar non-zeros in all matrix factors, ``other`` the memory, bytes, that does not
+    depend on the tetrahedra. ``modes`` is 0 in the full space.
     """
     if modes:
         own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
@@ -161,32 +152,24 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 
 
 def vertex_factor(vertices: float) -> float:
-    """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex.
-
-    Preconditioners, the computation of a subspace, and the extension of accelerations into the body have such a matrix.
-    """
+    """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex."""
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the number of non-zeros in the matrix factor of the solver's linear system, for ``vertices`` vertices.
-
-    This is the direct factor, or that of the preconditioner if conjugate gradients solve the system.
-    """
+    """Return the number of non-zeros in the matrix factor of the linear system or of its preconditioner."""
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
 
 
 def state_bytes(tets: float, vertices: float) -> float:
-    """Return the memory, bytes, of one solver state with its history; a resumed bake keeps its initial state in
-    memory."""
+    """Return the memory of one solver state with its history, bytes."""
     return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
 
 
 def outside_bytes(job: Job) -> float:
-    """Return the memory, bytes, that simulation needs for a job's surface and colliders besides the arrays of the job
-    itself."""
+    """Estimate the memory for surface and colliders during a simulation, bytes, besides the job's own arrays."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
     # Before a collider is posed, the vertices of all its samples are compared with a copy: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
@@ -194,16 +177,12 @@ def outside_bytes(job: Job) -> float:
 
 
 def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
-    """Return the disk space, bytes, of ``frames`` frames with ``points`` vertices each; ``with_cache`` adds a point
-    cache."""
+    """Return the disk space of ``frames`` frames with ``points`` vertices, bytes; ``with_cache`` adds a point cache."""
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
-    """Return the disk space, bytes, of a body of ``tets`` tetrahedra without its frames.
-
-    This includes the mesh, the solver states or modes, and with ``has_contact`` the contact surfaces.
-    """
+    """Return the disk space of a body's mesh, solver states or modes, and contact surfaces, bytes; without frames."""
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
     return SPARE * (tets * (TET + kept + tried) + (SKIN * tets ** (2 / 3) if has_contact else 0.0))

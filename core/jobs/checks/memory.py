@@ -1,8 +1,4 @@
-"""Check before a simulation that a job fits into memory.
-
-The estimate excludes the job's own arrays (painted weights, animated pins and colliders, accelerations at every frame
-and vertex): they are already in memory when the free memory is read.
-"""
+"""Check before a simulation that a job fits into memory, besides its own arrays, which are already there."""
 
 from __future__ import annotations
 
@@ -47,8 +43,7 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
 
 
 def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if a simulation of the tetrahedra ``mesh`` with the job's linear solver needs too much
-    memory.
+    """Raise NotEnoughMemoryError if a simulation of the tetrahedral ``mesh`` does not fit into memory.
 
     ``pinned`` (q,) are the indices of mesh vertices with prescribed positions. ``available`` is the free memory, bytes;
     by default the system reports it.
@@ -76,10 +71,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _modes(job: Job) -> int:
-    """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
-
-    Pins need memory for affine displacements of their own, which are counted as one additional mode.
-    """
+    """Return the number of modes for the memory estimate, 0 in the full space; pins count as one additional mode."""
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
@@ -89,19 +81,12 @@ def _fewer_modes(job: Job) -> str:
 
 
 def _field_factors(job: Job) -> int:
-    """Return the number of matrix factors that extend accelerations from the surface into the body.
-
-    This is 1 if accelerations vary over the surface, else 0; the factor has one unknown per vertex.
-    """
+    """Return 1 if accelerations vary over the surface, and need a matrix factor to extend into the body; else 0."""
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Return the number of preconditioner factors that conjugate gradients need besides the first.
-
-    This is 3, one per axis, if damping, colliders, springs or force fields add stiffness; 0 otherwise and in a
-    subspace.
-    """
+    """Return 3 if conjugate gradients need an additional preconditioner factor per axis; else 0."""
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields
     return 3 if (outside or damped) and not mode_count(job.body.solver) else 0

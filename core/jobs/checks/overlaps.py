@@ -1,8 +1,4 @@
-"""Overlaps between a body and its surroundings in the first frame.
-
-Contact pushes each point out through the nearest side of the collider. This resolves small
-overlaps, but a body around a collider stays stuck.
-"""
+"""Warnings about deep overlaps between a body and its colliders in the first frame."""
 
 from __future__ import annotations
 
@@ -23,8 +19,7 @@ SHALLOW = 0.01
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame; else
-    empty."""
+    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame."""
     if not job.body.colliders:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
@@ -40,10 +35,7 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
-    """Return True if the bounding boxes of body and collider show that they do not overlap by more than ``shallow``, m.
-
-    This test is cheap for dense surfaces. For a collider mesh, ``shallow`` is ignored: the boxes must be disjoint.
-    """
+    """Return True if bounding boxes show that body and collider do not overlap by more than ``shallow``, m."""
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
         return bool(collider.height - low[2] <= shallow)
@@ -79,10 +71,7 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
 
 
 def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the depth (p,), m, of each of ``points`` (p,3) below a surface; 0 or negative for points outside.
-
-    All depths are 0 or negative if the surface encloses no volume.
-    """
+    """Return the depth (p,), m, of ``points`` (p,3) below a surface; 0 or less outside, or without enclosed volume."""
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
     start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))

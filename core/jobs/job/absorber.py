@@ -1,5 +1,4 @@
-"""Surfaces that weaken a job's force fields behind them, sampled at every frame; ``mechanics/forces/absorption.py`` has
-the formula.
+"""Surfaces that weaken a job's force fields behind them, sampled at every frame.
 
 This module must not load a compiled kernel, which would delay Blender's start.
 """

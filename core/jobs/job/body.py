@@ -1,8 +1,6 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
-Each dataclass field has metadata (``core/foundation/schema/field_metadata.py``): the fingerprint to which the field
-contributes, its variation over the frames, and its label for artists. Saving, conversion to other frames and the list
-of edits use these metadata.
+The metadata of each field (``field_metadata.py``) control fingerprints, saving, and the list of edits.
 """
 
 from __future__ import annotations
@@ -48,8 +46,7 @@ class GroupMember:
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
-    """One body, over the frames of its job. Bodies that share a collider or a force field refer to the same object,
-    which saves memory.
+    """Elastic body over the frames of its job. Bodies may share objects for colliders and force fields.
 
     Attributes
     ----------
@@ -63,8 +60,7 @@ class Body:
     materials : tuple of MaterialSettings
         At least one material; a single one needs no tuple.
     material_weights : (n, len(materials)) float64
-        Painted weight of each material at each vertex. The first material's weight is raised until the sum is 1
-        (``core/mechanics/materials/weight_normalization.py``). Zero by default.
+        Painted weight of each material at each vertex; zero by default. The first material fills a sum below 1.
     tet_materials : (m,) int32 or None
         Index of the material per tet, from 0, instead of ``material_weights``.
     layers : tuple of Layer
@@ -77,20 +73,17 @@ class Body:
         Target of each pin at times from the job's first frame to its last (a track,
         ``core/foundation/schema/tracks.py``), world space, m; or (p, 3) if the pins do not move. Default: at rest.
     pin_held : (frames, p) bool
-        True if a pin is held at a frame; all by default. A released pin is never held again: its later entries are
-        set to False.
+        True if a pin is held at a frame; all by default. A released pin stays released.
     object_to_world : (samples, 4, 4) float64
-        Matrices, at the samples of a track, from the object's local coordinates to world space, m. Interfaces use them
-        to write results back to the object. Identity by default.
+        Matrices from the object's local coordinates to world space, m, at the samples of a track. Identity by default.
     refinement : (n,) float64 or None
         Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
     initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
-        Springs from surface vertices to their animated positions; the stiffness per vertex is proportional to its
-        weight and area. Here ``stiffness`` has no unit: if it is 1 and all weights are 1, the springs of the whole
-        surface have a total stiffness, N/m, of the lowest Young's modulus of the materials times the body's size
-        (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
+        Springs from surface vertices to their animated positions, stiff in proportion to weight and area. With a
+        ``stiffness`` of 1 and weights of 1, the springs of the whole surface have a total stiffness, N/m, of the lowest
+        Young's modulus times the body's size (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
     springs : tuple of Spring
         Springs from surface vertices to moving targets.
     colliders : tuple of Ground and Collider
@@ -106,22 +99,20 @@ class Body:
     group_index : int
         Index of the body among all bodies of its group, set with ``group_members``.
     accelerations : (frames, n or 1, 3) float64 or None
-        Acceleration in addition to gravity, per frame and surface vertex or uniform over the body, world space, m/s².
-        It includes changes of gravity over the frames.
+        Acceleration in addition to gravity, including changes of gravity over the frames; world space, m/s².
     moduli : (frames, K) float64 or None
         Young's moduli of the materials (``settings.moduli``) at each frame, Pa; None if they are constant. Their
         logarithms are interpolated linearly between frames. ``materials`` hold the moduli of the first frame.
     vibration_stiffness : (frames, k) float64 or None
-        Factor on the stiffness of each of the body's k lowest vibrations at each frame, within ``VIBRATION_STIFFNESS``;
-        higher vibrations keep their stiffness. Logarithms are interpolated linearly between frames. None if the
-        stiffness of no vibration is changed.
+        Factor on the stiffness of the body's k lowest vibrations at each frame, within ``VIBRATION_STIFFNESS``.
+        Logarithms are interpolated linearly between frames. None if no stiffness is changed.
     force_fields : tuple of ForceField
     absorbers : tuple of Absorber
         Surfaces that weaken force fields behind them. A force field lists the indices of its absorbers.
     solver : SolverSettings
     dynamic_nodes : (k,) int32
-        Indices of the surface vertices whose motion the ConJac solvers integrate in time, ascending, each once; the
-        rest of the body follows quasistatically. Other solvers ignore them.
+        Indices of the surface vertices that the ConJac solvers integrate in time, ascending, each once. The rest of
+        the body follows quasistatically. Other solvers ignore dynamic nodes.
     """
 
     name: str = ""
@@ -200,8 +191,7 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """Return a body with the given tetrahedra (m,4) and their vertices (n,3), m; ``fields`` are other fields of the
-        body.
+        """Return a body with the tetrahedra (m,4) of vertices (n,3), m; ``fields`` are other fields of the body.
 
         Frames, pins and weights refer to all n vertices. Raises MeshError for invalid or inverted tetrahedra.
         """

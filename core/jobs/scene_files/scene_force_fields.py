@@ -1,6 +1,4 @@
-"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*. ``scene_file`` shows an
-example.
-"""
+"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
 """Subspace of a model, cached in a frame store, with validation on reading.
 
-The cache saves its cost. The states of a bake also need exactly the same basis: on another machine, eigenvectors differ
-in their last digits, and those of a multiple eigenvalue may differ altogether.
-
-Modes and handles are recomputed if the number of modes, the mesh, the masses, the pins or the ratios between
-stiffnesses change. The cubature is also recomputed if the number of points changes. A uniformly stiffer body has the
-same modes and points, and eigenvalues in proportion to its stiffness.
+A resumed bake needs exactly the same basis, and eigenvectors differ between machines. The subspace of a uniformly
+stiffer body has the same modes and cubature, and eigenvalues in proportion to its stiffness.
 """
 
 from __future__ import annotations
@@ -55,9 +51,8 @@ _SCHEMA = {
 class CachedSubspace(NamedTuple):
     """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
 
-    ``felt_share`` is the fraction of the elastic energy of a low mode that the cubature points capture, for the mode
-    with the smallest fraction. If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature points that
-    would reach ENOUGH, or 0 if no such number is known. Otherwise ``points_that_suffice`` is 0.
+    ``felt_share`` is the smallest fraction of a low mode's elastic energy that the cubature points capture.
+    ``points_that_suffice`` is the number of points for a sufficient fraction; 0 if unknown or already reached.
     """
 
     subspace: Subspace
@@ -68,11 +63,10 @@ class CachedSubspace(NamedTuple):
 def cached_subspace(
     model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
 ) -> CachedSubspace:
-    """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, read from the store or
-    computed.
+    """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, read or computed and stored.
 
-    If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the cubature points capture
-    the fraction ENOUGH of the elastic energy of each low mode. A computed subspace is stored.
+    If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the cubature points capture the
+    fraction ENOUGH of the elastic energy of each low mode.
     """
     key = modes_key(model, modes)
     scale = largest_modulus(model)
@@ -108,8 +102,7 @@ def cached_subspace(
 
 
 def modes_key(model: Model, modes: int) -> str:
-    """Return the SHA-256 of all data of a model that determine its first ``modes`` modes, and the skinning weights by
-    which its pins displace the body."""
+    """Return the SHA-256 of the data of a model that determine its first ``modes`` modes and its skinning weights."""
     elastic = model.elastic
     # Rounded to twelve digits, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(
