@@ -151,7 +151,7 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the points with homogeneous pixels and depths (n,4) that lie between the clipping planes."""
+    """Return a mask (n,) of the points, homogeneous pixels and depths (n,4), that lie between the clipping planes."""
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 

@@ -56,7 +56,7 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
-    """Return the names of the material settings that only the energy ``energy`` reads; none for an unknown name."""
+    """Return the names of the additional material settings that an energy reads; none for an unknown name."""
     from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
