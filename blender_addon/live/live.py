@@ -157,7 +157,7 @@ def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True if an edit of an input that is cheap to read was found since the session began."""
+    """Return True if the scene was edited since the session began, as far as cheap checks can tell."""
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
@@ -342,8 +342,8 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of modifiers that viewports show but live mode does not. Live mode draws no modifier after the
-    simulated position in the modifier stack, except a Subdivision directly after it.
+    """Return the names of modifiers that viewports show but live mode does not: modifiers that are not simulated,
+    except a Subdivision directly after the simulated modifiers.
     """
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]

@@ -1,6 +1,6 @@
 """Changes of the scene by live mode: it hides the mesh and sets the current frame. Both are restored when it ends.
 
-The object stores that its mesh is hidden in ``Object.sinew.live_layer``, which undo and autosave keep.
+A hidden mesh is marked in ``Object.sinew.live_layer``, also in undo steps and autosaved files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Stage:
     object_uid, scene_uid : ``session_uid`` of the body and the scene
     layer_name : name of the view layer
     frame, subframe : frame of the scene before the session
-    hidden : True while live mode hides the mesh; ``was_selected`` is its selection before
+    hidden : True while live mode hides the mesh
+    was_selected : True if the mesh was selected before live mode hid it
     """
 
     object_uid: int

@@ -103,9 +103,7 @@ class View(Layer):
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface that was drawn last, with any Subdivision: vertices (m,3), m, and vertex indices of
-        triangles (t,3).
-        """
+        """Return the drawn surface, subdivided if a Subdivision is shown: vertices (m,3), m, and triangles (t,3)."""
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
@@ -123,7 +121,7 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Update the stiffness colors after a change of the materials' Young's moduli, Pa. Mixed materials have the
+        """Update the stiffness colors after a change of the materials' Young's moduli, Pa. Mixed materials show the
         weighted mean of the logarithms.
         """
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))

@@ -110,9 +110,9 @@ def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers shown in viewports that act on the result. They are the modifiers of ``obj`` after the
-    simulated position or, if the duplicate ``carrier`` displays the bake, all modifiers of ``carrier``. Modifiers that
-    play the bake are left out; ``in_renders`` adds modifiers that only renders show.
+    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` that are not simulated
+    or, if the duplicate ``carrier`` displays the bake, all modifiers of ``carrier``. Modifiers that play the bake are
+    left out; ``in_renders`` adds modifiers that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -121,7 +121,7 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier directly after the simulated position, and its viewport level, at least 1; None
+    """Return the Subdivision modifier directly after the simulated modifiers, and its viewport level, at least 1; None
     if there is none. The arguments are those of :func:`shown_after`.
     """
     first = next(iter(shown_after(obj, carrier)), None)
@@ -139,9 +139,7 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers after the simulated position that change vertex groups of the simulation; "" if
-    there are none. The simulation ignores their changes.
-    """
+    """Return a warning about modifiers that change vertex groups of the simulation but are not simulated, or ""."""
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
     for material in obj.sinew.materials:
@@ -163,8 +161,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Disable the modifiers of ``obj`` after ``position``, and those that play its bake, within the context. Enable
-    ``obj`` itself in viewports.
+    """Disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that play its bake, within
+    the context. Enable ``obj`` itself in viewports.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]

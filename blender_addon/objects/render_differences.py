@@ -22,8 +22,8 @@ def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
 
 
 def body_words(obj: Any, scene: Any) -> str:
-    """Return a warning about a body that differs between viewports and renders, or "". Modifiers after the simulated
-    position count only if they change the shape.
+    """Return a warning about a body that differs between viewports and renders, or "". Modifiers that are not simulated
+    count only if they change the shape.
     """
     below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]
@@ -32,9 +32,7 @@ def body_words(obj: Any, scene: Any) -> str:
 
 
 def collider_words(colliders: Iterable[Any], scene: Any) -> str:
-    """Return a warning about colliders that differ in modifiers, resolution or visibility between viewports and
-    renders, or "".
-    """
+    """Return a warning about colliders that differ between viewports and renders, or ""."""
     return _sentence([words for collider in colliders for words in _of_collider(collider, scene)])
 
 

@@ -1,4 +1,4 @@
-"""Modifiers after the simulated position that change the shape of the body (Mirror, Solidify, Remesh ...)."""
+"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) but are not simulated."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ KEEPING = (
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers after the simulated position that change the body's shape in viewports or renders. The list
-    is empty if the artist has set Simulate to the mesh itself.
+    """Return the modifiers that change the body's shape in viewports or renders but are not simulated. The list is
+    empty if the artist has set Simulate to the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers after the simulated position that change the body's shape, or ""."""
+    """Return a warning about modifiers that change the body's shape but are not simulated, or ""."""
     found = shape_left_out(obj)
     if not found:
         return ""
@@ -41,7 +41,7 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set the simulated position to directly after the last modifier that changes the body's shape."""
+    """Set Simulate to the output of the last modifier that changes the body's shape."""
     found = shape_left_out(obj)
     if found:
         obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name

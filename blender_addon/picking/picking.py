@@ -161,7 +161,7 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the coefficients l_k, (t,3), in ``p = sum_k l_k c_k`` for pixels p (t or 1,3) and the corners c_k of t
-    triangles, and the depths (t,) at p. ``corners`` (t,3,4) are homogeneous. Both are NaN for triangles seen edge-on.
+    triangles, and the depths (t,) at p; both are NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous.
     """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
@@ -193,7 +193,7 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return candidate pairs of a point that lies in a box: indices of points (p,) and of boxes (p,). ``points`` is
+    """Return pairs of a point and a box that may contain it: indices of points (p,) and of boxes (p,). ``points`` is
     (k,2); the boxes extend from ``low`` (t,2) to ``high`` (t,2).
     """
     origin, far = points.min(axis=0), points.max(axis=0)

@@ -59,8 +59,8 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if the body is symmetric: mirror vertices exist for all vertices, and have equal ``softness`` and
-    pins (``held``). ``opposite`` (n,) are the indices of the mirror vertices, or -1.
+    """Return True if each vertex has a mirror vertex with equal ``softness`` and equal ``held``, True if pinned.
+    ``opposite`` (n,) are the indices of the mirror vertices, or -1.
     """
     return bool(
         (opposite >= 0).all()

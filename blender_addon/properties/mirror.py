@@ -35,8 +35,8 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """Return a Blender property made by the constructor ``make``. By default it cannot be animated, but overridden in
-    library overrides unless it is read-only.
+    """Return a Blender property made by the constructor ``make``. By default it cannot be animated. It can be
+    overridden in library overrides unless it is read-only.
     """
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
     kept = {} if "get" in options and "set" not in options else {"override": override}

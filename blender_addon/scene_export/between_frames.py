@@ -103,8 +103,8 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Yield, for each frame interval with a bulge: the index in ``frames`` of its first frame, the bulge, and the
-    positions (n,3) at both frames. ``pins`` are the indices of the pinned vertices.
+    """Yield, for each frame interval with a bulge (correction of linear interpolation): the index in ``frames`` of its
+    first frame, the bulge, and the positions (n,3) at both frames. ``pins`` are the indices of the pinned vertices.
     """
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):
@@ -121,8 +121,9 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge of a frame interval, or None if the motion is not nearly rigid. ``to_world`` (2,4,4) are the
-    object's matrices at both frames, ``before`` and ``after`` (n,3) the positions in object coordinates.
+    """Return the bulge (correction of linear interpolation) of a frame interval; None if the motion is not nearly
+    rigid. ``to_world`` (2,4,4) are the object's matrices, ``before`` and ``after`` (n,3) the positions in object
+    coordinates.
     """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]

@@ -36,7 +36,7 @@ SAME = 1e-6
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys, replacing an earlier result; return the object with the result, ``obj`` or a
+    """Write baked frames as shape keys, replacing an earlier result; return the object with them, ``obj`` or a
     duplicate.
 
     ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
@@ -108,9 +108,8 @@ def apply_cache(
 
 
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
-    """Remove the earlier result, and return the object that carries the new result: ``obj`` if ``on_itself``, by
-    default ``stack_position(obj).on_itself``, else a new duplicate. Raise MeshError if its number of vertices is not
-    the job's.
+    """Remove the earlier result, and return the object for the new result: ``obj`` if ``on_itself``, else a new
+    duplicate. None means ``stack_position(obj).on_itself``. Raise MeshError if the number of vertices is not the job's.
     """
     before, target = _detach(obj), obj
     try:

@@ -35,7 +35,7 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return four sockets, the rows of a handle's (4,3) matrix, from vertex ``first`` of the handle mesh on."""
+        """Return four sockets, the rows of a handle's matrix (4,3): positions of vertices from ``first`` on."""
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")

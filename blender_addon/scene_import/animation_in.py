@@ -217,9 +217,7 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each item of ``passengers``. Raise an error of the first item; remove any other item with an
-    error.
-    """
+    """Call ``do`` with each of ``passengers``. Raise an error of the first; remove any other item with an error."""
     for passenger in list(passengers):
         try:
             do(passenger)

@@ -1,7 +1,6 @@
 """Sampling of Blender's force fields on a grid, by the motion of particles, since Blender provides no other access.
 
-Particles of 1 kg start at rest at the grid points. The acceleration is the velocity after one step, divided by the
-step.
+Particles start at rest at the grid points. The acceleration is the velocity after one step, divided by the step.
 """
 
 from __future__ import annotations

@@ -93,7 +93,8 @@ class FluidSampler:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the flow on a grid in a box: the box's lower and upper corner, each (3,) m, and samples (f,a,b,c,4) as
         from :meth:`FluidGrid.at`. ``grids`` are the flow per frame, None without fluid. The box is the overlap of the
-        domain and the body's box, which extends from ``low`` to ``high`` (3,) m. Raise FieldError if no frame has flow.
+        domain and the body's box (``low`` to ``high``, (3,) m), with a margin; without overlap, it is the body's box.
+        Raise FieldError if no frame has flow.
         """
         flowing = [grid for grid in grids if grid is not None and grid.values[..., :3].any()]
         if not flowing:

@@ -42,9 +42,7 @@ def unit_scale(scene: Any) -> float:
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Return the scene's Unit Scale, the factor from Blender units/s² to m/s². The simulation scale has no effect on
-    it.
-    """
+    """Return the scene's Unit Scale, the factor from Blender units/s² to m/s², without the simulation scale."""
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
 

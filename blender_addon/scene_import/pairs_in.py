@@ -1,4 +1,4 @@
-"""Contact settings of a body for one other body or collider each, as :class:`PairSettings`."""
+"""Contact settings of single pairs, a body and one other body or collider, as :class:`PairSettings`."""
 
 from __future__ import annotations
 

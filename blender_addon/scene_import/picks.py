@@ -61,8 +61,8 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. Repair lost
-    picks before. Not callable in Edit Mode.
+    """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. First,
+    replace picked vertices that an edit has lost. Not callable in Edit Mode.
     """
     words = mend(obj)
     if add:
@@ -123,9 +123,7 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """Return the new vertex group of the renamed group in ``record``, or None. Its vertices are at the recorded
-    positions.
-    """
+    """Return the vertex group that was renamed since ``record``, found by the recorded positions, or None."""
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
     weights, positions = group_weights(obj, obj.data, names), vertex_positions(obj.data)
@@ -162,8 +160,8 @@ def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
     """Return the indices of the picked positions ``rest`` (p,3) whose vertex was lost by an edit of the mesh. ``full``
     (f,3) are the positions of all vertices with full weight.
 
-    A position is lost if no such vertex is within ``near`` of it, unless a moved vertex accounts for it. Each moved
-    vertex, far from all positions, accounts for the nearest of them.
+    A position without such a vertex within ``near`` is lost, unless its vertex was moved. Vertices far from all
+    positions count as moved, from the nearest positions without a vertex.
     """
     from scipy.spatial import cKDTree
 

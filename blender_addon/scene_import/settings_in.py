@@ -50,9 +50,7 @@ def material_settings(material: Any) -> MaterialSettings:
 
 
 def moduli_at(moment: EvaluatedFrame) -> list[float]:
-    """Return the Young's moduli of the object's materials at a frame, Pa
-    (:func:`core.foundation.schema.settings.moduli`).
-    """
+    """Return the Young's moduli of the object's materials at a frame, Pa, in the order of ``settings.moduli``."""
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
 
 

@@ -58,7 +58,7 @@ class SubdivisionMatrix(NamedTuple):
     positions.
 
     ``quads`` (q,4) are the subdivided faces, ``edges`` (e,2) the subdivided edges that come from the cage's edges.
-    ``normals`` (q,4,3) at face corners show only by their equality which corners are smooth. ``level`` may be lower
+    ``normals`` (q,4,3) of face corners are equal at smooth vertices, and otherwise meaningless. ``level`` may be lower
     than requested.
     """
 
@@ -161,8 +161,8 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
-    """Yield a function that evaluates a Subdivision modifier in a temporary scene. Its argument is the cage's vertex
-    positions (n,3); it returns a context manager of the subdivided mesh.
+    """Yield a function that subdivides a cage in a temporary scene. It takes the cage's vertex positions (n,3) and
+    returns a context manager of the subdivided mesh.
     """
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)

@@ -51,9 +51,7 @@ def refit_stiffness(obj: Any, context: Any) -> None:
 
 
 def switch_on(obj: Any) -> None:
-    """Enable Sinew for ``obj``. Add a random identity, which the folder of its baked frames has in its name, if it has
-    none.
-    """
+    """Enable Sinew for ``obj``, and create its identity, random text in the folder name of its frames, if missing."""
     obj.sinew.enabled = True
     obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
 
@@ -66,7 +64,7 @@ def add_material(obj: Any, preset: str) -> Any:
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """Return the settings of a preset by name, of the user or else built-in. Raise MaterialError if its energy is
+    """Return the settings of a preset by name, the user's if there is one. Raise MaterialError if its energy is
     unknown.
     """
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)

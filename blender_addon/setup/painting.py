@@ -62,9 +62,9 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
     """Return the weights (n,k) of k maps at n vertices, changed so that each row sums to at most one.
 
-    Free columns are neither in ``kept`` nor in ``locked``. If a row sums to more than one, they are scaled down. If it
-    sums to less, the column ``fill`` is increased or, if it is in ``kept``, the free columns are scaled up. Rows of
-    zeros stay unchanged.
+    Free columns are neither in ``kept`` nor in ``locked``. If a row sums to more than one, its free columns are scaled
+    down. If a row sums to less, the column ``fill`` is increased or, if ``fill`` is in ``kept``, its free columns are
+    scaled up. Rows of zeros stay unchanged.
 
     Parameters
     ----------

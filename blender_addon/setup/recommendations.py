@@ -45,9 +45,7 @@ def is_outdated(obj: Any) -> bool:
 
 
 def basis_of(obj: Any) -> str:
-    """Return a digest of the properties of a body's physical materials that determine its stiffness, except keyed
-    properties.
-    """
+    """Return a digest of the material properties that determine a body's stiffness, except keyed properties."""
     keyed, values = animated_paths(obj), []
     for index, material in enumerate(obj.sinew.materials):
         for name in BASIS:

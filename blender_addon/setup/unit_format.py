@@ -61,9 +61,7 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """Return the stiffness factor, at the current frame, of the vibration with index ``number`` in ``settings``, by
-    default 1.
-    """
+    """Return the stiffness factor, now, of the vibration with index ``number`` in a body's ``settings``, or 1."""
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
@@ -114,8 +112,6 @@ def two_digits(value: float) -> float:
 
 
 def _words(value: float, kind: str, scene: Any) -> str:
-    """Return Blender's text for a value in SI units, or "" without units. ``kind`` is Blender's unit category:
-    ``LENGTH`` ...
-    """
+    """Return Blender's text for a value in SI units of a Blender unit category ``kind``, or "" without units."""
     system = scene.unit_settings.system
     return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

@@ -12,9 +12,7 @@ from ..blend_data.names import CATEGORY
 
 
 def object_of(uid: int, name: str = "") -> Any | None:
-    """Return the object with the ``session_uid`` ``uid``, or None if it was deleted. An object called ``name`` is
-    checked first.
-    """
+    """Return the object with the ``session_uid`` ``uid``, or None. An object called ``name`` is checked first."""
     named = bpy.data.objects.get(name)
     if named is not None and named.session_uid == uid:
         return named
