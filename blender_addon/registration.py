@@ -149,9 +149,7 @@ def leave() -> None:
 
 
 def _let_go_of_bpy() -> None:
-    """Remove ``bpy`` from the modules of Sinew at exit. Blender 4.2 crashes if references to ``bpy`` outlive the
-    interpreter.
-    """
+    """Remove ``bpy`` from the modules of Sinew at exit: Blender 4.2 crashes if references to it remain."""
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}."):
             vars(module).pop("bpy", None)

@@ -60,8 +60,7 @@ def session_of(obj: Any) -> Session | None:
 
 def begin(obj: Any, record: bool = False) -> Session | None:
     """Start live mode on a body or, with ``record``, a recording. Return the session, or None if reading the scene
-    takes longer and continues in a modal operator. Raise SinewError if the body cannot be simulated, or another task
-    runs.
+    takes longer. Raise SinewError if the body cannot be simulated, or another task runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
@@ -73,9 +72,7 @@ def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, 
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start a session on a job in a child process, and record if ``record``. ``begun`` are initial values of fields of
-    :class:`LiveState`.
-    """
+    """Start a session on a job in a child process. ``begun`` are initial values of fields of :class:`LiveState`."""
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
@@ -102,9 +99,7 @@ def note_error(obj: Any, error: Exception | str) -> None:
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """Return the body's job for live mode, read in steps from the current scene, without the springs of its last
-    recording.
-    """
+    """Return the body's job for live mode, read in steps from the scene, without the springs of its last take."""
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 

@@ -47,9 +47,7 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region; None if the body is too far from
-    it.
-    """
+    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region; None if the body is too far."""
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)
@@ -66,9 +64,7 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at ``point`` (3,), m, picked at the pixel ``where``, with the present offset from the
-    mouse.
-    """
+    """Return a drag of a vertex at ``point`` (3,), m, picked at the pixel ``where``, with its offset from the mouse."""
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 

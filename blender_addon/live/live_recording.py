@@ -49,9 +49,7 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Return True if a recording has at least two frames. ``grabs`` has one list per frame, and is None without a
-    recording.
-    """
+    """Return True if a recording has at least two frames. ``grabs`` has one list per recorded frame, or is None."""
     return grabs is not None and len(grabs) > 1
 
 

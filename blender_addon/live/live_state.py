@@ -75,9 +75,7 @@ class FrameSet(Event):
 
 
 class Looked(Event):
-    """Event: the answers of the child were polled. With ``free``, frames follow as fast as possible, else at the frame
-    rate.
-    """
+    """Event: the answers of the child were polled. ``free``: frames come as fast as possible, not at the frame rate."""
 
     free: bool
 
@@ -170,9 +168,7 @@ class LiveState(state_machine.State):
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
     def request(self, now: float) -> Event | None:
-        """Return the next request to the child at the time ``now``, s; None if none is due, or if answers must arrive
-        first.
-        """
+        """Return the next request to the child at the time ``now``, s; None if none is due or answers are awaited."""
         if self.stage is not Stage.RUNNING or not self.ready or self.recorded:
             return None
         if self.wishes:
@@ -226,9 +222,7 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Return the state after the scene was set to another frame. The first frame resets the simulation; any other
-    pauses it.
-    """
+    """Return the state after the scene was set to another frame: reset for the first frame, else paused."""
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop the playback (Space), then press Play")
     if event.frame == state.first:
@@ -281,9 +275,7 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """Return the paused state after the child has rejected the oldest request. A rejected frame is removed from the
-    recording.
-    """
+    """Return the paused state after the child has rejected the oldest request. A rejected frame is not recorded."""
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

@@ -129,9 +129,7 @@ class View(Layer):
         self._shown = None
 
     def fall_back(self) -> None:
-        """Display a stand-in, a temporary mesh object, if the GPU cannot draw the body or the user chose so; else
-        remove it.
-        """
+        """Display a stand-in (temporary mesh object) if the user chose so or the GPU failed; else remove it."""
         obj = self._session.object
         if obj is None:
             return

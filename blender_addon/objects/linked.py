@@ -72,8 +72,6 @@ def is_in(layer: Any, obj: Any) -> bool:
 
 
 def holds(objects: Any, obj: Any) -> bool:
-    """Return True if ``objects``, a Blender collection of objects, contains ``obj`` itself, not just an object of this
-    name.
-    """
+    """Return True if ``objects``, a Blender collection of objects, contains ``obj`` itself, not only its name."""
     found = objects.get(obj.name)
     return found == obj or (found is not None and any(each == obj for each in objects))

@@ -11,9 +11,9 @@ from ..blend_data.node_trees import has_node
 
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
-    """Return the frame at which the earliest unbaked physics of the scene starts, or None. Physics are rigid bodies,
-    cloth, soft bodies, particles, dynamic paint, replayed fluids and simulation zones. Caches with skipped frames are
-    invalidated.
+    """Return the frame at which the earliest unbaked physics of the scene starts, or None. Invalidate caches in which
+    frames were skipped. Physics are rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids and
+    simulation zones.
     """
     evaluated = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
     shown = [(obj, modifier) for obj in evaluated for modifier in obj.modifiers if modifier.show_viewport]

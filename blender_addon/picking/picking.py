@@ -172,9 +172,7 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of the triangles that contain a pixel p, given the coefficients l_k (t,3) in ``p = sum_k l_k
-    c_k``.
-    """
+    """Return a mask (t,) of the triangles that contain a pixel, from the coefficients (t,3) of :func:`_mixtures`."""
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 

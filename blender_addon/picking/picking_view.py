@@ -56,16 +56,12 @@ class Picked(picking.Surface):
         self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
 
     def at(self, where: picking.Pixel) -> np.ndarray:
-        """Return the index of the vertex at the pixel ``where`` and, with X symmetry, of its mirror vertex: (k,), k at
-        most 2.
-        """
+        """Return the index of the vertex at a pixel and, with X symmetry, of its mirror vertex: (k,), k at most 2."""
         vertex = self.vertex_at(where, self._radius)
         return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
 
     def in_box(self, start: picking.Pixel, end: picking.Pixel) -> np.ndarray:
-        """Return the indices (k,) of the vertices in the box between two pixels and, with X symmetry, of their mirror
-        vertices.
-        """
+        """Return the indices (k,) of the vertices in a box and, with X symmetry, of their mirror vertices."""
         return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
 
     def _with_mirrored(self, vertices: np.ndarray) -> np.ndarray:

@@ -12,9 +12,7 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """Return an integer property that replaces the setting ``name`` in the comparison bake; 0 means the body's own
-    value.
-    """
+    """Return an integer property that replaces the setting ``name`` of a comparison bake; 0 means the body's value."""
     field = field_of(settings, name)
     return integer(
         label,

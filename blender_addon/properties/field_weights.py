@@ -104,9 +104,7 @@ def reason_for(settings: Any) -> str:
 
 
 def weight_of(obj: Any, kind: str) -> float:
-    """Return a body's factor on force fields of type ``kind``, including its factor on all types; 0 for types that do
-    not act.
-    """
+    """Return a body's factor on force fields of type ``kind``, times its factor on all; 0 if the type does not act."""
     weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
     return weights.all * getattr(weights, name) if name else 0.0
 

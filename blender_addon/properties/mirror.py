@@ -20,9 +20,7 @@ def clean(value: float) -> float:
 
 
 def stiffness_of(log_stiffness: float) -> float:
-    """Return the stiffness, Pa, for its base-10 logarithm, to five significant digits: the precision of a 32-bit
-    logarithm.
-    """
+    """Return the stiffness, Pa, for its base-10 logarithm, to five significant digits, as 32-bit logarithms have."""
     return float(f"{10.0**log_stiffness:.5g}")
 
 

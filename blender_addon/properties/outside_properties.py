@@ -106,9 +106,7 @@ class SinewPair(bpy.types.PropertyGroup):
 
 
 class SinewCollider(bpy.types.PropertyGroup):
-    """Friction and contact distance of an object as a collider. With ``use_own``, they replace the settings of the
-    bodies.
-    """
+    """Friction and contact distance of an object as a collider, used for all bodies if ``use_own``."""
 
     use_own: switch("Own Surface", "Use this collider's own friction and contact distance against every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)

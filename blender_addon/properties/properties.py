@@ -99,9 +99,7 @@ def _logarithm(label: str, noun: str, default: float) -> Any:
 
 
 def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """Return a property that shows a Young's modulus in the unit of the material. The property named ``kept`` stores
-    its base-10 logarithm.
-    """
+    """Return a property that shows a Young's modulus in the material's unit; ``kept`` stores its base-10 logarithm."""
 
     def _get(self: Any) -> float:
         return stiffness_of(getattr(self, kept)) / _unit_size(self)

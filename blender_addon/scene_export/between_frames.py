@@ -44,9 +44,7 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the bulge (n,3), the displacement that corrects the mean of the positions ``before`` and ``after``
-        (n,3).
-        """
+        """Return the bulge (n,3), the correction of the mean of the positions ``before`` and ``after`` (n,3)."""
         return before @ self.first.T + after @ self.second.T + self.shift
 
 
@@ -122,8 +120,7 @@ def _bulges(
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
     """Return the bulge (correction of linear interpolation) of a frame interval; None if the motion is not nearly
-    rigid. ``to_world`` (2,4,4) are the object's matrices, ``before`` and ``after`` (n,3) the positions in object
-    coordinates.
+    rigid. ``to_world`` (2,4,4) are the object's matrices, ``before`` and ``after`` (n,3) its positions in object space.
     """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]

@@ -43,9 +43,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
 
 
 def _recomputed(obj: Any, layer: Any) -> set[int]:
-    """Return the ``session_uid`` of all objects that Blender recomputes in a view layer when the shape of ``obj``
-    changes.
-    """
+    """Return the ``session_uid`` of all objects that Blender recomputes after a change of the shape of ``obj``."""
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()

@@ -74,9 +74,7 @@ def remove(obj: Any, group: Any, shared: bool) -> None:
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Return a message if the modifier, handles or weights of the result on ``obj`` in the bake ``record`` are missing,
-    or "".
-    """
+    """Return a message if the modifier, handles or weights of a result on ``obj`` are missing, or ""."""
     group = record.nodes
     if group is None or not _modifiers(obj, group):
         return "The Bake modifier was removed."

@@ -1,7 +1,6 @@
 """Playback of a bake by Blender, without Sinew: a PC2 file and a Mesh Cache modifier on the body or a duplicate.
 
-The modifier comes after the simulated modifiers and overwrites their positions. Shape keys, armature and shared meshes
-stay unchanged.
+The modifier comes after the simulated modifiers and overwrites their positions.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ def cache_path(folder: Path) -> Path:
 
 
 def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) -> None:
-    """Add a Mesh Cache modifier to ``obj`` after its first ``below`` modifiers. It plays a PC2 file from
-    ``first_frame`` on.
-    """
+    """Add a Mesh Cache modifier that plays from ``first_frame`` on, after the first ``below`` modifiers of ``obj``."""
     cache = obj.modifiers.new("Bake", "MESH_CACHE")
     cache.cache_format, cache.filepath = "PC2", kept_path(path)
     cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # no change of axes
@@ -37,9 +34,7 @@ def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) ->
 
 
 def kept_path(path: Path, home: str | None = None) -> str:
-    """Return a path with slashes, relative to the .blend or to the folder ``home``; the path itself if it is on another
-    drive.
-    """
+    """Return a path with slashes, relative to the .blend or to the folder ``home`` if it is on the same drive."""
     try:
         return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
     except ValueError:

@@ -74,9 +74,7 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
 
 
 def remove_take(obj: Any) -> None:
-    """Remove the springs of the last take (recorded live session) except renamed springs, with their vertex groups and
-    unused empties.
-    """
+    """Remove the springs of the last take (recorded live session), with unused empties. Renamed springs are kept."""
     springs = obj.sinew.springs
     order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
     if len(order) == len(springs):

@@ -85,9 +85,7 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber with its positions per frame. Frames without absorption repeat the positions of another
-        frame.
-        """
+        """Return the absorber. At frames without absorption, it has the positions of another frame."""
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions
         for each in positions:

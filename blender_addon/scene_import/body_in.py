@@ -141,7 +141,5 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
 
 
 def _threshold(obj: Any) -> float:
-    """Return the pin threshold at the current frame. It is not rounded, so that a painted 0.7 reaches a threshold of
-    0.7.
-    """
+    """Return the pin threshold at the current frame, not rounded: a painted 0.7 reaches a threshold of 0.7."""
     return obj.sinew.pin_threshold

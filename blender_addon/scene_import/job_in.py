@@ -133,9 +133,7 @@ class _Reading(FrameSampler):
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
-        """Read the constant inputs, and create the samplers of the animated inputs. ``span`` is the first and the last
-        frame.
-        """
+        """Read constant inputs, and create samplers of animated inputs. ``span`` is the first and the last frame."""
         obj, position, context, scene = self.obj, self.position, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
@@ -160,9 +158,7 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body, once its tracks are sampled. ``solver`` and ``substeps``, if set, replace the body's
-        settings.
-        """
+        """Return the body from the sampled tracks. ``solver`` and ``substeps``, if set, replace the body's settings."""
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
         colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))

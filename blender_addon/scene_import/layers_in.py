@@ -1,6 +1,4 @@
-"""Readers of stiffness maps and of material layers, which replace the painted materials inside a region or a range of
-depths.
-"""
+"""Readers of stiffness maps and of material layers: materials that fill a region or a range of depths."""
 
 from __future__ import annotations
 

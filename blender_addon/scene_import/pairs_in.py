@@ -15,9 +15,7 @@ from .mesh_in import unit_scale
 def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
-    """Return the contact settings of a body for pairs with ``colliders`` and, unless it is simulated ``alone``, with
-    other bodies.
-    """
+    """Return the contact settings of a body for pairs with ``colliders`` and, unless ``alone``, with other bodies."""
     found = []
     for pair in obj.sinew.pairs:
         overrides = {

@@ -16,8 +16,7 @@ KEY_NAME = "Rest Shape"
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
     """Return the surface at rest and the vertex positions (n,3), m, at the current frame, or None if they are equal;
-    both in world space. ``mesh`` is the mesh after the simulated modifiers. Raise SinewError if the rest shape cannot
-    be used.
+    both in world space. ``mesh`` is the simulated mesh. Raise SinewError if the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))

@@ -147,9 +147,7 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """Return a greedy coloring (n,) of the vertices: no row of ``around`` (f,n) is nonzero at two vertices of one
-    color.
-    """
+    """Return a greedy coloring (n,) of the vertices: a row of ``around`` (f,n) has no two nonzeros of one color."""
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
     for vertex in range(len(lots)):

@@ -64,9 +64,7 @@ def add_material(obj: Any, preset: str) -> Any:
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """Return the settings of a preset by name, the user's if there is one. Raise MaterialError if its energy is
-    unknown.
-    """
+    """Return a preset's settings; a user's preset comes first. Raise MaterialError if the energy is unknown."""
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
         raise MaterialError(

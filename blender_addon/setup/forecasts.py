@@ -109,9 +109,7 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Store the body's time per step in its bake ``record`` and for this session, from a bake of ``steps`` steps that
-    took ``seconds``.
-    """
+    """Store the body's time per step in its bake ``record``, from a bake of ``steps`` steps that took ``seconds``."""
     from ...core.jobs.checks.costs import own_pace
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
@@ -123,9 +121,7 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the time per step measured in this session's last bake with the object's solver, else a time recorded in
-    the file, or None.
-    """
+    """Return the time per step of the last bake with the object's solver in this session, else in the file, or None."""
     solver = obj.sinew.solver
     if solver in _paces:
         return _paces[solver]
