@@ -182,7 +182,7 @@ class LiveState(state_machine.State):
     @property
     def _depth(self) -> int:
         """Maximum number of unanswered requests: as many frames as the child can compute until the next poll, or 1
-        while another request is unanswered.
+        while a request of another kind is unanswered.
         """
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1

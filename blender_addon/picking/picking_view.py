@@ -30,8 +30,8 @@ def tool_is_chosen(context: Any) -> bool:
 
 
 def can_be_picked(obj: Any, space: Any) -> bool:
-    """Return True if the object's vertices can be picked in a view: neither object nor mesh is linked, and the object
-    or the duplicate with its bake is visible.
+    """Return True if the object's vertices can be picked in a view. The object must be visible, or the duplicate with
+    its bake; neither object nor mesh may be linked.
     """
     is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
     return is_own and seen_as(obj, space) is not None

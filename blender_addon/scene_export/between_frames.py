@@ -35,8 +35,9 @@ turn per frame.
 
 
 class Bulge(NamedTuple):
-    """Affine map ``x_0 @ first.T + x_1 @ second.T + shift`` from the positions (n,3) at two successive frames to the
-    bulge (n,3), the displacement that corrects their mean. ``first`` and ``second`` are (3,3), ``shift`` is (3,).
+    """Affine map ``x_0 @ first.T + x_1 @ second.T + shift`` from the positions x_0 and x_1 (n,3) at two successive
+    frames to the bulge (n,3). Added to the mean of both, the bulge corrects the shrinkage of a rotating body. ``first``
+    and ``second`` are (3,3), ``shift`` is (3,).
     """
 
     first: np.ndarray
@@ -44,7 +45,9 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the bulge (n,3), the correction of the mean of the positions ``before`` and ``after`` (n,3)."""
+        """Return the bulge (n,3), which corrects the mean of the positions ``before`` and ``after`` (n,3) for
+        shrinkage.
+        """
         return before @ self.first.T + after @ self.second.T + self.shift
 
 

@@ -66,8 +66,8 @@ def has_own_mesh(collider: Any) -> bool:
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield the instances that a visible collider makes, except of the objects ``left_out``, as pairs: the evaluated
-    object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
+    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. Items are
+    pairs: the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
     """
     if not _may_instance(collider):
         return
