@@ -14,7 +14,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Kill a running bake, whose finished frames stay on disk, and undo :func:`register`."""
+    """Kill a running bake, and undo :func:`register`. Finished frames stay on disk."""
     from . import registration
 
     registration.unregister()

@@ -1,8 +1,7 @@
 """Simulated position in an object's modifier stack: the modifiers before it give the shape that is simulated.
 
 The position is after the last deforming modifier (armature, lattice, hook ...), or where the artist sets it. Later
-modifiers act on the result. A bake is displayed by the object itself only if no modifier is before the position, and
-the mesh has neither shape keys of the artist nor another user; else by a duplicate.
+modifiers act on the result.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class StackPosition:
 
 def stack_position(obj: Any) -> StackPosition:
     """Return the position in the modifier stack of ``obj`` at which its shape is simulated. If the modifier that the
-    artist chose does not exist, the position is before all modifiers, and the label says so.
+    artist chose does not exist, the position is before all modifiers.
     """
     settings = obj.sinew
     below = 0
@@ -73,9 +72,7 @@ def stack_position(obj: Any) -> StackPosition:
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return True if a modifier deforms the mesh and is shown in viewports. One with animated visibility counts as
-    shown.
-    """
+    """Return True if a modifier deforms the mesh and is shown in viewports, possibly by animation."""
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
     return modifier.show_viewport or is_animated(modifier, "show_viewport")
@@ -113,9 +110,9 @@ def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` after the simulated
-    position in the modifier stack or, if ``carrier`` is the duplicate that displays the bake, all modifiers of this
-    duplicate. Modifiers that play the bake are left out; ``in_renders`` adds modifiers that only renders show.
+    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` that are not simulated
+    or, if the duplicate ``carrier`` displays the bake, all modifiers of ``carrier``. Modifiers that play the bake are
+    left out; ``in_renders`` adds modifiers that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -124,8 +121,8 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier that is first in :func:`shown_after`, and its viewport level. Return None if the
-    first modifier has another type, if there is no modifier, or if the level is 0.
+    """Return the Subdivision modifier directly after the simulated modifiers, and its viewport level, at least 1; None
+    if there is none. The arguments are those of :func:`shown_after`.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -142,9 +139,7 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers that change a vertex group used by the simulation, but are after the simulated
-    position in the modifier stack, so that the simulation ignores the change; "" if there are none.
-    """
+    """Return a warning about modifiers that change vertex groups of the simulation but are not simulated, or ""."""
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
     for material in obj.sinew.materials:
@@ -166,8 +161,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Within the context, disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that
-    play its bake. ``obj`` itself is enabled in viewports. Animation of these visibility properties is muted.
+    """Disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that play its bake, within
+    the context. Enable ``obj`` itself in viewports.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]
@@ -176,9 +171,7 @@ def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:
-    """Return a context in which objects, and the collections that contain them, are enabled in viewports: Blender
-    evaluates neither modifiers nor animation of disabled objects.
-    """
+    """Return a context in which objects, and the collections that contain them, are enabled in viewports."""
     return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 
 

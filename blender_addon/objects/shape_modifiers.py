@@ -1,6 +1,4 @@
-"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) after the simulated position in the
-modifier stack, so that the simulation ignores the change.
-"""
+"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) but are not simulated."""
 
 from __future__ import annotations
 
@@ -22,16 +20,14 @@ KEEPING = (
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers that change the shape of the body in viewports or renders, but are after the simulated
-    position in the modifier stack. Return an empty list if the artist has set Simulate to the mesh itself.
+    """Return the modifiers that change the body's shape in viewports or renders but are not simulated. The list is
+    empty if the artist has set Simulate to the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers that change the shape of the body, but are after the simulated position in the
-    modifier stack; "" if there are none.
-    """
+    """Return a warning about modifiers that change the body's shape but are not simulated, or ""."""
     found = shape_left_out(obj)
     if not found:
         return ""
@@ -45,9 +41,7 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set the simulated position in the modifier stack to directly after the last modifier that changes the body's
-    shape (:func:`shape_left_out`).
-    """
+    """Set Simulate to the output of the last modifier that changes the body's shape."""
     found = shape_left_out(obj)
     if found:
         obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name
@@ -60,9 +54,7 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if a node that may change the shape is connected to the geometry output of a node group. ``seen`` has
-    the node groups checked already; ``group`` is added to it.
-    """
+    """Return True if a node group may change the shape. ``seen`` are the groups checked already; ``group`` is added."""
     if group in seen:
         return False
     seen.add(group)

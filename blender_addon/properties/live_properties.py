@@ -1,8 +1,6 @@
-"""Settings of live mode, ``Object.sinew.live``.
+"""Settings of live mode, ``Object.sinew.live``."""
 
-No ``from __future__ import annotations`` here: Blender reads the annotations as values.
-"""
-
+# No ``from __future__ import annotations``: Blender reads the annotations as values.
 import bpy
 
 from . import choices

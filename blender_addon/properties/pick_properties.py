@@ -1,8 +1,6 @@
-"""Picked vertices, part of ``Object.sinew``.
+"""Picked vertices, part of ``Object.sinew``."""
 
-No ``from __future__ import annotations`` here: Blender reads the annotations as values.
-"""
-
+# No ``from __future__ import annotations``: Blender reads the annotations as values.
 import bpy
 
 from .mirror import collection, integer, text, vector

@@ -1,12 +1,9 @@
 """Settings of a body, ``Object.sinew``, mirrored from the library's settings.
 
-Names, ranges, units and defaults come from the settings' dataclasses (``mirror``). Blender stores 32-bit floats, so
-readers round to their significant digits (``mirror.clean``). Stiffness is stored as its logarithm, since F-curves have
-to interpolate between values as far apart as 5e4 and 1e9 Pa.
-
-No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+Stiffness is stored as its logarithm: F-curves interpolate between values as far apart as 5e4 and 1e9 Pa.
 """
 
+# No ``from __future__ import annotations``: Blender reads the annotations as values.
 import math
 from typing import Any
 
@@ -102,9 +99,7 @@ def _logarithm(label: str, noun: str, default: float) -> Any:
 
 
 def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """Return a property that shows a Young's modulus in the unit of the material. The value is stored as a base-10
-    logarithm in the property named ``kept``.
-    """
+    """Return a property that shows a Young's modulus in the material's unit; ``kept`` stores its base-10 logarithm."""
 
     def _get(self: Any) -> float:
         return stiffness_of(getattr(self, kept)) / _unit_size(self)
@@ -203,7 +198,7 @@ def _place_warning(self: Any) -> str:
 
 
 def _paint_active_material(self: Any, context: Any) -> None:
-    """In Weight Paint mode, select the vertex group of the material that became active, so that it can be painted."""
+    """In Weight Paint mode, select the vertex group of the active material for painting."""
     obj = self.id_data
     if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
         return

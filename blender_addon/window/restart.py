@@ -1,7 +1,4 @@
-"""Detection of a needed restart: an update has installed other wheels than those that are loaded.
-
-Compiled modules cannot be unloaded, so after an update the old ones stay in memory while their files are new.
-"""
+"""Detection of a needed restart: after an update, the loaded compiled modules differ from the installed wheels."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, and keep the message for
-    :func:`needed`. Called when the extension is enabled; a checkout has no manifest, so nothing is compared.
+    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, if there is one, and store
+    a message for :func:`needed`.
     """
     global _needed
     _needed = ""
@@ -38,9 +35,7 @@ def needed() -> str:
 
 
 def _change(name: str) -> str:
-    """Return a text about the package ``name`` if its loaded version differs from the installed one; "" if both are
-    equal or it is not loaded.
-    """
+    """Return a text about the package ``name`` if its loaded version differs from the installed one, or ""."""
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:
