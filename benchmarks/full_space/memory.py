@@ -42,7 +42,7 @@ def _memory(route: str) -> Iterable[Row]:
 def simulate(route: str) -> dict[str, int]:
     """Run some steps of the beam in a separate process; return the peak and the estimate, bytes."""
     model, state = bent_beam(CELLS)
-    pattern = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), model.pinned)
+    pattern = BlockSparsity(model.elements.nodes, len(model.mesh.rest_positions), model.pinned)
     entries = entries_of(pattern.pattern if route == "cholmod" else pattern.vertex_pattern)
     estimated = peak_bytes(len(model.mesh.tets), len(model.mesh.rest_positions), entries)
     settings = SolverSettings(max_iterations=4, gravity=EARTH, linear_solver=route)

@@ -79,7 +79,7 @@ def _deflation(data: Path) -> Iterable[Row]:
     model, state = recorded(data, "gummy_bear", SOFT, STIFF)
     blocks, b, exact = _third_system(model, state)
     body = model.body
-    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).vertex_pattern
+    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).vertex_pattern
     whole = np.zeros(len(pattern.free), dtype=np.int64)
     ways: dict[str, dict[str, Any]] = {
         "stiff parts, deflated": {},

@@ -15,7 +15,6 @@ from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh, splu
 
 from ...core.mechanics.assembly.sparsity import BlockSparsity
-from ...core.mechanics.assembly.tangent_blocks import tangent_blocks
 from ...core.methods.model.model import Model, build_model
 from ..bodies import block, held_end
 from ..measures import step
@@ -57,12 +56,10 @@ def _matrices(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
     """Return stiffness at rest (N/m) and mass (kg) over the free coordinates."""
     elastic, n = model.elastic, len(model.mesh.rest_positions)
     tangent = elastic.tangent(elastic.deformation(model.mesh.rest_positions))
-    sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
-    blocks = np.empty((len(model.mesh.tets), 10, 3, 3))
+    sparsity = BlockSparsity(model.elements.nodes, n, model.pinned)
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
-    tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros((len(blocks), 4)), blocks)
-    sparsity.fill(blocks, values)
+    sparsity.fill(model.stiffness(tangent, 0.0), values)
     shape = (pattern.size, pattern.size)
     lower = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=shape)
     mass = model.mass[sparsity.free][:, sparsity.free]

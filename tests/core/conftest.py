@@ -41,10 +41,10 @@ class Differences:
     @staticmethod
     def dense_stiffness(potential, x: np.ndarray, tets: np.ndarray, scale: float = 1.0) -> np.ndarray:
         """The element blocks that a potential adds, summed into a dense matrix, (3n,3n)."""
-        blocks = np.zeros((len(tets), 10, 3, 3))
+        blocks = np.zeros((10 * len(tets), 3, 3))
         potential.add_stiffness(x, scale, blocks)
         out = np.zeros((len(x), 3, len(x), 3))
-        for tet, element in zip(tets, blocks):
+        for tet, element in zip(tets, blocks.reshape(-1, 10, 3, 3)):
             for (a, b), K in zip(PAIRS, element):
                 out[tet[a], :, tet[b]] += K
                 if a != b:

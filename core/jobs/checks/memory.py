@@ -10,6 +10,7 @@ from ...foundation.errors import NotEnoughMemoryError
 from ...foundation.process.available_memory import available_memory
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.tetrahedra.tet_count import expected_tets, measure_surface
+from ...mechanics.assembly.elements import ElementNodes
 from ...mechanics.assembly.sparsity import BlockSparsity
 from ...numerics.linear_solvers.factor_size import entries_of
 from ...numerics.linear_solvers.registry import DIRECT_SOLVERS
@@ -57,7 +58,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     if not modes and job.body.solver.linear_solver in {solver.name for solver in DIRECT_SOLVERS}:
         entries, remedy = 9.0 * vertex_factor(vertices - len(pinned)), ", or set Linear Solver to Conjugate Gradients"
         if peak_bytes(tets, vertices, entries + field, outside + targets) > available:
-            entries = float(entries_of(BlockSparsity(mesh.tets, vertices, pinned).pattern))
+            entries = float(entries_of(BlockSparsity(ElementNodes.of_tets(mesh.tets), vertices, pinned).pattern))
 
     def needed(cells: int) -> float:
         # The tets of a thin body decrease with the square of the resolution, those of other bodies faster.

@@ -109,7 +109,7 @@ def modes_key(model: Model, modes: int) -> str:
         elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
     )
     numbers = repr((SUBSPACE_FORMAT, modes, elastic.energies))
-    tets = elastic.weights, elastic.energy_of_tet, np.round(mantissa, 12), exponent, model.masses
+    tets = elastic.weights, elastic.energy_index, np.round(mantissa, 12), exponent, model.masses
     held = [model.pinned]
     if model.anchors is not None:
         springs = model.anchors.sorted_indices()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundation.kernels.jit import parallel_kernel
-from .sparsity import corner_pairs, gathered, sum_blocks
+from .elements import ElementNodes
+from .sparsity import gathered, sum_blocks
 
 
 class BlockRows:
@@ -24,9 +25,9 @@ class BlockRows:
     diagonal : (f,) index of the diagonal block of each row
     """
 
-    def __init__(self, tets: np.ndarray, number: np.ndarray) -> None:
-        """Build the sparsity for ``tets`` (m,4). ``number`` (n,) is each vertex's block row, -1 if it is pinned."""
-        rows, columns, slots = corner_pairs(tets, number)
+    def __init__(self, nodes: ElementNodes, number: np.ndarray) -> None:
+        """Build the sparsity for elements. ``number`` (n,) is each vertex's block row, -1 if it is pinned."""
+        rows, columns, slots = nodes.pairs(number)
         off = rows != columns
         transposed = np.concatenate([np.zeros(len(rows), dtype=bool), np.ones(int(off.sum()), dtype=bool)])
         slots = np.concatenate([slots, slots[off]])
@@ -37,8 +38,8 @@ class BlockRows:
         self.values = np.zeros((len(self.columns), 3, 3))
 
     def fill(self, element_blocks: np.ndarray) -> None:
-        """Assemble the values from element matrices (m,10,3,3), blocks per corner pair as in ``tangent_blocks``."""
-        _fill_blocks(len(self.values), *self._gather, element_blocks.reshape(-1, 3, 3), self.values)
+        """Assemble the values from the blocks (b,3,3) of all element matrices."""
+        _fill_blocks(len(self.values), *self._gather, element_blocks, self.values)
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return the product (f,3) of the matrix with a vector ``x`` (f,3) over the free vertices."""

@@ -1,7 +1,7 @@
-"""Linear tetrahedra: shape gradients, deformation gradients, and nodal forces from stresses.
+"""Linear shape functions: their gradients, deformation gradients, and nodal forces from stresses.
 
-With shape gradients ``N_a`` (constant per tet), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is ``P N_a``
-times the volume. Nodal sums have a fixed order, so results are bitwise reproducible on any number of threads.
+With shape gradients ``N_a`` (constant per element), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is ``P
+N_a`` times the volume. Nodal sums have a fixed order, so results are bitwise reproducible on any number of threads.
 """
 
 from __future__ import annotations
@@ -19,50 +19,59 @@ def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.concatenate([-last.sum(axis=1, keepdims=True), last], axis=1))
 
 
-def deformation_gradients(positions: np.ndarray, tets: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """Return the deformation gradient (m,3,3) per tet of vertex ``positions`` (n,3); ``N`` (m,4,3), shape gradients."""
-    F = np.empty((len(tets), 3, 3))
-    _deformation_gradients(len(tets), positions, tets, N, F)
+def deformation_gradients(positions: np.ndarray, starts: np.ndarray, vertices: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """Return the deformation gradient (e,3,3) per element of vertex ``positions`` (n,3).
+
+    ``starts`` (e+1,), ``vertices`` (k,): nodes of the elements as in :class:`.elements.ElementNodes`; ``N`` (k,3):
+    their shape gradients.
+    """
+    F = np.empty((len(starts) - 1, 3, 3))
+    _deformation_gradients(len(F), positions, starts, vertices, N, F)
     return F
 
 
 @parallel_kernel
-def _deformation_gradients(begin, end, positions, tets, N, F):
+def _deformation_gradients(begin, end, positions, starts, vertices, N, F):
     for e in range(begin, end):
+        first = starts[e]
         for i in range(3):
             # Differences to the first vertex avoid cancellation far from the origin; N sums to zero.
-            x0 = positions[tets[e, 0], i]
-            d1 = positions[tets[e, 1], i] - x0
-            d2 = positions[tets[e, 2], i] - x0
-            d3 = positions[tets[e, 3], i] - x0
-            for j in range(3):
-                F[e, i, j] = d1 * N[e, 1, j] + d2 * N[e, 2, j] + d3 * N[e, 3, j]
+            x0 = positions[vertices[first], i]
+            x = y = z = 0.0
+            for a in range(first + 1, starts[e + 1]):
+                d = positions[vertices[a], i] - x0
+                x += d * N[a, 0]
+                y += d * N[a, 1]
+                z += d * N[a, 2]
+            F[e, i, 0], F[e, i, 1], F[e, i, 2] = x, y, z
 
 
 class NodalGather:
-    """Assembly of nodal forces: sums the forces of all tets at each vertex, in a fixed order."""
+    """Assembly of nodal forces: sums the forces of all elements at each vertex, in a fixed order.
 
-    def __init__(self, tets: np.ndarray, vertex_count: int) -> None:
-        flat = tets.ravel()
-        self.slots = np.argsort(flat, kind="stable").astype(np.int64)
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=vertex_count))]).astype(np.int64)
+    ``starts`` (e+1,), ``vertices`` (k,): nodes of the elements.
+    """
+
+    def __init__(self, starts: np.ndarray, vertices: np.ndarray, vertex_count: int) -> None:
+        self._nodes = np.argsort(vertices, kind="stable").astype(np.int64)
+        self._elements = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[self._nodes]
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(vertices, minlength=vertex_count))]).astype(np.int64)
 
     def stress_forces(self, P: np.ndarray, N: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the gradient (n,3), N, of an elastic energy by the vertex positions: ``sum_e weights_e P_e N_ea``.
 
-        ``P`` (m,3,3), Pa: first Piola-Kirchhoff stresses; ``N`` (m,4,3), 1/m: shape gradients; ``weights`` (m,), m³:
+        ``P`` (e,3,3), Pa: first Piola-Kirchhoff stresses; ``N`` (k,3), 1/m: shape gradients; ``weights`` (e,), m³:
         volumes.
         """
-        forces = np.zeros((len(self.starts) - 1, 3))
-        _gather_stress(len(forces), self.starts, self.slots, P, N, weights, forces)
+        forces = np.zeros((len(self._starts) - 1, 3))
+        _gather_stress(len(forces), self._starts, self._nodes, self._elements, P, N, weights, forces)
         return forces
 
 
 @parallel_kernel
-def _gather_stress(begin, end, starts, slots, P, N, weights, out):
+def _gather_stress(begin, end, starts, nodes, elements, P, N, weights, out):
     for v in range(begin, end):
         for k in range(starts[v], starts[v + 1]):
-            e = slots[k] // 4
-            a = slots[k] % 4
+            a, e = nodes[k], elements[k]
             for i in range(3):
-                out[v, i] += weights[e] * (P[e, i, 0] * N[e, a, 0] + P[e, i, 1] * N[e, a, 1] + P[e, i, 2] * N[e, a, 2])
+                out[v, i] += weights[e] * (P[e, i, 0] * N[a, 0] + P[e, i, 1] * N[a, 1] + P[e, i, 2] * N[a, 2])

@@ -20,17 +20,6 @@ def element_mass(masses: np.ndarray) -> np.ndarray:
     return 0.8 * np.divide(products, total, out=products, where=total > 0.0) + 0.2 * masses[:, None] * np.eye(4)
 
 
-def mass_blocks(masses: np.ndarray) -> np.ndarray:
-    """Return the mass matrix of each tet as 3 x 3 blocks (m,10,3,3), kg, one per corner pair, in the order of
-    ``assembly.tangent_blocks``; ``masses`` (m,4), kg, as in :func:`element_mass`.
-    """
-    pairs = np.tril_indices(4)
-    blocks = np.zeros((len(masses), 10, 3, 3))
-    for i in range(3):
-        blocks[:, :, i, i] = element_mass(masses)[:, pairs[0], pairs[1]]
-    return blocks
-
-
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
     """Return the assembled mass matrix of one coordinate, (n,n), kg, over n = ``vertex_count`` vertices. Its Kronecker
     product with the 3 x 3 identity is that of all coordinates. ``masses`` (m,4), kg, as in :func:`element_mass`.

@@ -14,36 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ...foundation.kernels.jit import inlined, kernel, parallel_kernel
+from .elements import ElementNodes
 from .pairs import Pairs
 
-# The ten corner pairs (a, b), a >= b, of a tet's symmetric matrix.
-_PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
-_PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
-
-
 NONE = np.zeros(0, dtype=np.int64)
-
-
-def corner_pairs(tets: np.ndarray, free_index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows, columns and indices, (k,) int64 each, of all element blocks between free vertices.
-
-    ``free_index`` (n,) is each vertex's row and column among the free vertices, -1 if it is pinned. The element block
-    of corner pair p (0 to 9) of tet e has the index ``10 e + p``.
-    """
-    # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
-    free_index = np.asarray(free_index, dtype=np.int64)
-    rows = free_index[tets[:, _PAIR_ROWS]].ravel()
-    columns = free_index[tets[:, _PAIR_COLUMNS]].ravel()
-    slots = np.arange(len(rows), dtype=np.int64)
-    keep = (rows >= 0) & (columns >= 0)
-    return rows[keep], columns[keep], slots[keep]
 
 
 class Gather(NamedTuple):
     """List of the element blocks that add up to each block of a matrix.
 
     Block i is the sum of the element blocks ``slots[starts[i]:starts[i+1]]``. ``starts`` (b+1,); ``slots`` (k,),
-    indices as in :func:`corner_pairs`; ``transposed`` (k,) bool, the element blocks that are added transposed.
+    indices of element blocks; ``transposed`` (k,) bool, the element blocks that are added transposed.
     """
 
     starts: np.ndarray
@@ -118,14 +99,14 @@ class BlockSparsity:
 
     coupled = NONE
 
-    def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray) -> None:
+    def __init__(self, nodes: ElementNodes, vertex_count: int, pinned: np.ndarray) -> None:
         free = np.ones(vertex_count, dtype=bool)
         free[pinned] = False
         self.free = np.flatnonzero(free)
         self.free_index = free_index = np.full(vertex_count, -1, dtype=np.int64)
         free_index[self.free] = np.arange(len(self.free))
 
-        rows, columns, slots = corner_pairs(tets, free_index)
+        rows, columns, slots = nodes.pairs(free_index)
         upper = rows < columns
         low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
@@ -178,18 +159,20 @@ class BlockSparsity:
         _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
-        """Assemble element matrices (m,10,3,3) into the matrix values ``out`` (nnz,), which are overwritten."""
+        """Assemble the blocks (b,3,3) of all element matrices into the matrix values ``out`` (nnz,), which are
+        overwritten.
+        """
         _fill_values(
             len(self.free),
             self.pattern.block_starts,
             self.pattern.column_starts,
             *self._gather,
-            element_blocks.reshape(-1, 3, 3),
+            element_blocks,
             out,
         )
 
     def diagonal(self, element_blocks: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the diagonal (k,3) of the assembled element matrices (m,10,3,3) at the free vertices with indices
+        """Return the diagonal (k,3) of the assembled element blocks (b,3,3) at the free vertices with indices
         ``rows`` (k,).
         """
         starts, slots = self._gather[:2]
@@ -197,7 +180,7 @@ class BlockSparsity:
         counts = starts[own + 1] - starts[own]
         ends = np.cumsum(counts)
         at = np.arange(ends[-1]) + np.repeat(starts[own] - ends + counts, counts)
-        diagonals = np.diagonal(element_blocks.reshape(-1, 3, 3)[slots[at]], axis1=1, axis2=2)
+        diagonals = np.diagonal(element_blocks[slots[at]], axis1=1, axis2=2)
         return np.add.reduceat(diagonals, ends - counts)
 
 

@@ -1,6 +1,6 @@
-"""Elastic potential of a tet mesh: the only module that weights energy densities by volume and sums them.
+"""Elastic potential of a mesh: the only module that weights energy densities by volume and sums them.
 
-Tets are processed in groups of the same energy; a mesh with one energy is one group, without copies.
+Elements are processed in groups of the same energy; a mesh with one energy is one group, without copies.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from ..assembly.deformation_gradient import NodalGather, deformation_gradients, shape_gradients
+from ..assembly.elements import Elements
 from ..energies import energy
 from ..energies.inversion_step_bound import upright_part
 from ..energies.kinematics import Deformation, Stretch
@@ -19,25 +19,25 @@ from ..materials.lame import youngs_modulus
 
 
 class ElasticDensity:
-    """Elastic energy of m points (all or some tets of a mesh) as a function of their deformation gradients.
+    """Elastic energy of m points (all or some elements of a mesh) as a function of their deformation gradients.
 
     Parameters
     ----------
     weights : (m,) m³
         Volume of material per point.
     energies : names of the energies
-    energy_of_tet : (m,) index into ``energies`` per point
+    energy_index : (m,) index into ``energies`` per point
     parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of the energies
     """
 
     def __init__(
-        self, weights: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, parameters: np.ndarray
+        self, weights: np.ndarray, energies: tuple[str, ...], energy_index: np.ndarray, parameters: np.ndarray
     ) -> None:
         self.weights, self.parameters = weights, parameters
-        self.energies, self.energy_of_tet = energies, energy_of_tet
-        used = np.unique(energy_of_tet)
+        self.energies, self.energy_index = energies, energy_index
+        used = np.unique(energy_index)
         self.groups = [
-            (energy(energies[k]), slice(None) if len(used) == 1 else np.flatnonzero(energy_of_tet == k)) for k in used
+            (energy(energies[k]), slice(None) if len(used) == 1 else np.flatnonzero(energy_index == k)) for k in used
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
@@ -178,32 +178,28 @@ class ElasticPotential(ElasticDensity):
 
     Parameters
     ----------
-    rest_positions : (n,3) m
-    tets : (m,4)
-    weights, energies, energy_of_tet, parameters : per tet, as in :class:`ElasticDensity`
+    elements : Elements of the mesh
+    weights, energies, energy_index, parameters : per element, as in :class:`ElasticDensity`
     """
 
     def __init__(
         self,
-        rest_positions: np.ndarray,
-        tets: np.ndarray,
+        elements: Elements,
         weights: np.ndarray,
         energies: tuple[str, ...],
-        energy_of_tet: np.ndarray,
+        energy_index: np.ndarray,
         parameters: np.ndarray,
     ) -> None:
-        super().__init__(weights, energies, energy_of_tet, parameters)
-        self.tets = tets
-        self.N = shape_gradients(rest_positions, tets)
-        self.gather = NodalGather(tets, len(rest_positions))
+        super().__init__(weights, energies, energy_index, parameters)
+        self.elements = elements
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradient per tet, (m,3,3), for vertex ``positions`` (n,3) m."""
-        return deformation_gradients(positions, self.tets, self.N)
+        """Return the deformation gradient per element, (m,3,3), for vertex ``positions`` (n,3) m."""
+        return self.elements.gradients(positions)
 
     def delta_F(self, dx: np.ndarray) -> np.ndarray:
-        """Return the change of the deformation gradient per tet, (m,3,3), for vertex displacements ``dx`` (n,3) m."""
-        return deformation_gradients(dx, self.tets, self.N)
+        """Return the change of the elements' deformation gradients, (m,3,3), for displacements ``dx`` (n,3) m."""
+        return self.elements.gradients(dx)
 
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
         """Return the deformation gradients of vertex ``positions`` (n,3) m with their decompositions. The deformation
@@ -213,9 +209,9 @@ class ElasticPotential(ElasticDensity):
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
         """Return the gradient of the elastic energy by the positions, (n,3) N, which is minus the nodal forces, from
-        the stresses (m,3,3) Pa of the tets.
+        the stresses (m,3,3) Pa of the elements.
         """
-        return self.gather.stress_forces(stress, self.N, self.weights)
+        return self.elements.nodal_forces(stress, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:
         """Return the gradient ``dW/dx`` per vertex, (n,3) N: minus the elastic forces."""

@@ -35,13 +35,17 @@ class EmbeddedPoints:
     tets : (m,4)
     vertex_count : int
         Number n of vertices of the tet mesh.
+    tet_slots : (m,10) element block of each tet's corner pairs, as in ``Elements``; None: each tet is an element
     """
 
     is_dense = False
     """True if every point depends on all unknowns, as in a subspace."""
 
-    def __init__(self, embedding: Embedding, tets: np.ndarray, vertex_count: int) -> None:
-        self._embedding = embedding
+    def __init__(
+        self, embedding: Embedding, tets: np.ndarray, vertex_count: int, tet_slots: np.ndarray | None = None
+    ) -> None:
+        slots = np.arange(10 * len(tets)).reshape(-1, 10) if tet_slots is None else tet_slots
+        self._embedding, self._slots = embedding, slots
         self._tets = tets
         self._spread: sp.csr_matrix = embedding.matrix(tets, vertex_count).T.tocsr()
 
@@ -72,10 +76,10 @@ class EmbeddedPoints:
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times symmetric stiffnesses K (p,3,3), N/m, at the points to element matrices ``blocks``
-        (m,10,3,3).
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3), N/m, at the points to the element blocks (b,3,3)
+        ``blocks``.
         """
-        _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
+        _add_stiffness(self._slots[self._embedding.tet_indices], self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
         """Return ``stiffness``, which couples points, as blocks per pair of tet vertices. Point indices from p on refer
@@ -98,17 +102,16 @@ class EmbeddedPoints:
 
 
 @kernel
-def _add_stiffness(tet_indices, barycentric, K, scale, blocks):
-    for p in range(len(tet_indices)):
+def _add_stiffness(slots, barycentric, K, scale, blocks):
+    for p in range(len(slots)):
         # Most points of a body have no contact.
         if K[p, 0, 0] == 0.0 and K[p, 1, 1] == 0.0 and K[p, 2, 2] == 0.0:
             continue
-        e = tet_indices[p]
         pair = 0
         for a in range(4):
             for b in range(a + 1):
                 weight = scale * barycentric[p, a] * barycentric[p, b]
                 for i in range(3):
                     for j in range(3):
-                        blocks[e, pair, i, j] += weight * K[p, i, j]
+                        blocks[slots[p, pair], i, j] += weight * K[p, i, j]
                 pair += 1

@@ -94,7 +94,7 @@ class ForceFieldPotential(StepPotential):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the stiffness of harmonic springs, and of the drag at ``positions`` (n,3) m, to the
-        element matrices ``blocks`` (m,10,3,3).
+        the element blocks ``blocks`` (b,3,3).
         """
         if self._stiffness is None and not self._slows:
             return

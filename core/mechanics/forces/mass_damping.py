@@ -21,7 +21,7 @@ class MassDamping:
     Parameters
     ----------
     mass : (n,n) mass matrix of one coordinate, kg
-    stiffness : ``alpha M`` as element matrices (m,10,3,3), or as the matrix of a subspace, kg/s
+    stiffness : ``alpha M`` as element blocks (b,3,3), or as the matrix of a subspace, kg/s
     alpha : damping coefficient, 1/s
     """
 

@@ -52,8 +52,8 @@ class StepPotential(Protocol):
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times a semi-definite Hessian, N/m, to element matrices ``blocks`` (m,10,3,3), whose corner
-        pairs are in the order of ``assembly.tangent_blocks``.
+        """Add ``scale`` times a semi-definite Hessian, N/m, to ``blocks`` (b,3,3), those of all element matrices as in
+        ``Elements.matrices``.
         """
 
     def update(self, positions: np.ndarray) -> bool:

@@ -10,17 +10,17 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 class SubmodelLoad:
     """Load on one body, applied to the joined model of several bodies.
 
-    ``vertices``, ``tets``: slices of the body's vertices and tets in the joined model.
+    ``vertices``, ``blocks``: slices of the body's vertices and element blocks in the joined model.
     """
 
-    def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
-        self._load, self._vertices, self._tets = load, vertices, tets
+    def __init__(self, load: Load, vertices: slice, blocks: slice) -> None:
+        self._load, self._vertices, self._blocks = load, vertices, blocks
 
     def begin(self, motion: Motion) -> StepPotential:
         """Return the load's potential in a step of the joined model."""
         arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
         own = {name: value[self._vertices] for name, value in arrays.items()}
-        return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._tets)
+        return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._blocks)
 
 
 class SubmodelPotential(StepPotential):
@@ -29,10 +29,10 @@ class SubmodelPotential(StepPotential):
     Raise ValueError for strain and low-rank potentials, which belong to a whole model and are not sums over bodies.
     """
 
-    def __init__(self, own: StepPotential, vertices: slice, tets: slice) -> None:
+    def __init__(self, own: StepPotential, vertices: slice, blocks: slice) -> None:
         if isinstance(own, (StrainPotential, LowRankPotential)):
             raise ValueError(f"{type(own).__name__} is not a sum over bodies")
-        self._own, self._vertices, self._tets = own, vertices, tets
+        self._own, self._vertices, self._blocks = own, vertices, blocks
 
     def value(self, positions: np.ndarray) -> float:
         """Return the body's potential, J, at the vertex ``positions`` (n,3) m of the joined model."""
@@ -46,9 +46,8 @@ class SubmodelPotential(StepPotential):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the stiffness to the body's part of ``blocks`` (:meth:`StepPotential.add_stiffness`)."""
-        # In a subspace, ``blocks`` is a full matrix over the unknowns (3,r,3,r), not blocks of tets.
-        is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
-        own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
+        # In a subspace, ``blocks`` is a full matrix over the unknowns (3,r,3,r), not blocks of elements.
+        own = blocks[:, self._vertices, :, self._vertices] if blocks.ndim == 4 else blocks[self._blocks]
         self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:

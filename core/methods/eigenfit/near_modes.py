@@ -78,7 +78,7 @@ class _Dense:
 class _Sparse:
     def __init__(self, model: Model, lowest: float, residual: float) -> None:
         self._model, self._lowest, self._residual = model, lowest, residual
-        self._sparsity = BlockSparsity(model.mesh.tets, model.unknowns, model.pinned)
+        self._sparsity = BlockSparsity(model.elements.nodes, model.unknowns, model.pinned)
         pattern, free = self._sparsity.pattern, self._sparsity.free
         self._solver = fastest()(pattern)
         self._mass = model.mass[free][:, free]

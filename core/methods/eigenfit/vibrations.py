@@ -110,7 +110,7 @@ def stiffness_lower_triangle(model: Model, tangent: Tangent, pinned: Sequence[in
     """Return the lower triangle of the elastic stiffness at a tangent, (3f,3f) N/m over the f vertices that are not
     ``pinned``, and its sparsity pattern.
     """
-    sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
+    sparsity = BlockSparsity(model.elements.nodes, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
     sparsity.fill(model.stiffness(tangent, 0.0), values)

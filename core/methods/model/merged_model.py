@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from ...foundation.errors import CorruptFrameError
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.assembly.elements import joined_elements
 from ...mechanics.forces.elastic import ElasticPotential
 from ...mechanics.forces.embedded_points import EmbeddedPoints
 from .model import Model, Slices
@@ -28,7 +29,11 @@ def merge_models(models: Sequence[Model]) -> Model:
     body.
     """
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
-    ends = np.cumsum([[0, 0], *([len(mesh.rest_positions), len(mesh.tets)] for mesh in meshes)], axis=0)
+    counts = [
+        (len(each.mesh.rest_positions), len(each.mesh.tets), len(each.elements), each.elements.nodes.block_starts[-1])
+        for each in models
+    ]
+    ends = np.cumsum([[0, 0, 0, 0], *counts], axis=0)
     slices = tuple(Slices(*(slice(int(a), int(b)) for a, b in zip(*ends[k : k + 2]))) for k in range(len(models)))
     first = [each.vertices.start for each in slices]
     mesh = TetMesh(
@@ -38,12 +43,11 @@ def merge_models(models: Sequence[Model]) -> Model:
         np.concatenate([each.middle for each in meshes]),
     )
     names = tuple(dict.fromkeys(name for each in elastics for name in each.energies))
-    energy_of_tet = [np.array([names.index(name) for name in each.energies])[each.energy_of_tet] for each in elastics]
+    energy_index = [np.array([names.index(name) for name in each.energies])[each.energy_index] for each in elastics]
     weights = np.concatenate([each.weights for each in elastics])
     parameters = concatenate_columns([each.parameters for each in elastics])
-    elastic = ElasticPotential(
-        mesh.rest_positions, mesh.tets, weights, names, np.concatenate(energy_of_tet), parameters
-    )
+    elements = joined_elements([each.elements for each in elastics])
+    elastic = ElasticPotential(elements, weights, names, np.concatenate(energy_index), parameters)
     anchors = [sp.csr_matrix(each.mass.shape) if each.anchors is None else each.anchors for each in models]
     return Model(
         mesh,
@@ -97,7 +101,7 @@ def split_state(whole: Model, state: State) -> list[State]:
             {
                 name: value
                 if name == "previous_time_step"
-                else value[each.tets if name == "stretch" else each.vertices]
+                else value[each.elements if name == "stretch" else each.vertices]
                 for name, value in state.arrays().items()
             }
         )

@@ -15,7 +15,8 @@ from ...foundation.schema.settings import MaterialSettings, SolverSettings
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import grow
-from ...mechanics.assembly.mass import mass_blocks, mass_matrix
+from ...mechanics.assembly.elements import Elements, elements_of
+from ...mechanics.assembly.mass import mass_matrix
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
 from ...mechanics.energies.registry import own_parameters
 from ...mechanics.energies.tangent import Tangent
@@ -33,10 +34,12 @@ AROUND_INVERTED = 2
 
 
 class Slices(NamedTuple):
-    """Ranges of the vertices and tets of one body in a merged model."""
+    """Ranges of the vertices, tets, elements and element blocks of one body in a merged model."""
 
     vertices: slice
     tets: slice
+    elements: slice
+    blocks: slice
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,18 @@ class Model:
         return np.union1d(self.pinned, sprung).astype(np.int64)
 
     @property
+    def elements(self) -> Elements:
+        """Elements of the mesh, which carry its elastic energy."""
+        return self.elastic.elements
+
+    @property
     def body(self) -> Body:
         """Data of the body that linear systems are assembled from: mesh, weights, masses, moduli and pins."""
         elastic = self.elastic
         return Body(
             self.mesh.rest_positions,
             self.mesh.tets,
-            elastic.N,
+            elastic.elements,
             elastic.weights,
             self.masses,
             elastic.shear_modulus,
@@ -141,15 +149,15 @@ class Model:
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the element matrices (m,10,3,3) of the elastic stiffness at a tangent plus ``mass_factor`` times the
-        mass: 10 blocks per tet, the lower triangle of the 4 x 4 blocks of its corners. Step potentials add their
-        stiffness to such blocks. Without a tangent, return the mass term alone.
+        """Return the blocks (b,3,3) of the element matrices (``Elements.matrices``) of the elastic stiffness at a
+        tangent plus ``mass_factor`` times the mass. Step potentials add their stiffness to such blocks. Without a
+        tangent, return the mass term alone.
         """
-        masses = mass_factor * self.masses
-        if tangent is None:
-            return mass_blocks(masses)
-        blocks = np.empty((len(masses), 10, 3, 3))
-        tangent_blocks(tangent, self.elastic.N, self.elastic.weights, masses, blocks)
+        blocks = (mass_factor * self.body.element_mass)[:, None, None] * np.eye(3)
+        if tangent is not None:
+            hessians = np.empty((len(self.elements), 6, 3, 3))
+            tangent_blocks(tangent, self.elastic.weights, hessians)
+            blocks += self.elements.matrices(hessians)
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
@@ -157,7 +165,7 @@ class Model:
         tet's corners with the embedding's weights. Weights that do not sum to one define another linear quantity, such
         as a difference of positions.
         """
-        return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
+        return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions), self.elements.tet_slots)
 
     @property
     def contact_point_budget(self) -> int | None:
@@ -189,9 +197,8 @@ class Model:
         set.
         """
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
-        like = elastic.energies, elastic.energy_of_tet, elastic.parameters
-        weights = size**3 * elastic.weights
-        elastic = ElasticPotential(mesh.rest_positions, mesh.tets, weights, *like)
+        like = elastic.energies, elastic.energy_index, elastic.parameters
+        elastic = ElasticPotential(elastic.elements.scaled(size), size**3 * elastic.weights, *like)
         return replace(self, mesh=mesh, elastic=elastic, grows=True)
 
     def rest_state(self) -> State:
@@ -250,8 +257,7 @@ def build_model(
         )
     masses = mesh.corner_volumes * rho[:, None]
     elastic = ElasticPotential(
-        mesh.rest_positions,
-        mesh.tets,
+        elements_of(mesh.rest_positions, mesh.tets, mesh.elastic_volumes),
         mesh.elastic_volumes,
         energies,
         energy_of_tet,

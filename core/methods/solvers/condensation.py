@@ -6,16 +6,15 @@ stretch is sparse there:
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
 (from ``dF = d(R S)``). The second derivative ``H_s`` of the energy density is known in the frame Q of the independent
-stretch, and ``T = V^T Q`` maps between the two frames. A corner with the shape function gradient N that moves along the
-axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and ``n = V^T N``. For each unit vector e_p in
-the place of u, the stretch changes in the frame Q by
+stretch, and ``T = V^T Q`` maps between the two frames. A change along the axis
+i of the column a of F is ``e_i e_a^T``, so ``D = u n^T`` with u the row i of U and n the row a of V. For each unit
+vector e_p in the place of u, the stretch changes in the frame Q by
 
     E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
 
 with row p of T, ``t_p``, and row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (one half for j = p).
 
-The element matrix is ``E^T H_s E`` over the nine directions of three corners. Kernels process eight elements side by
-side.
+The second derivative by F is ``E^T H_s E`` over the nine entries of F. Kernels process eight elements side by side.
 """
 
 from __future__ import annotations
@@ -44,11 +43,9 @@ from ...foundation.kernels.simd_math import (
     six,
     store,
     store_matrix,
-    times,
     transposed,
     vector,
 )
-from ...mechanics.assembly.tangent_blocks import complete_blocks
 from . import condensation_layout as at
 from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, shares_of, twists_of
 
@@ -92,21 +89,20 @@ class Mixed(NamedTuple):
 
 
 def condense(
-    mixed: Mixed, terms: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
+    mixed: Mixed, terms: PolarHessianTerms, weights: np.ndarray, hessians: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Condense the stretches of Mixed FEM. Write the element matrices of ``J^T H_s J`` plus mass to ``blocks``
-    (m,10,3,3). Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,), which
-    measure the disagreement c of s(F) and s.
+    """Condense the stretches of Mixed FEM. Write ``w J^T H_s J`` to ``hessians`` (m,6,3,3): its blocks by the columns
+    of F, as in ``tangent_blocks``. Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s
+    c`` (m,), which measure the disagreement c of s(F) and s.
 
     J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
-    Weights w (m,): volumes times h², m³ s². N (m,4,3): shape function gradients, 1/m. ``masses`` (m,4): masses at the
-    corners, kg. ``terms`` selects second derivatives of the polar stretch to add, among them the twists, which are
-    terms of element rotations: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``. Twists are
-    positive under tension; their formula assumes that s equals s(F).
+    Weights w (m,): volumes times h², m³ s². ``terms`` selects second derivatives of the polar stretch to add, among
+    them the twists, which are terms of element rotations: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T
+    (dpsi/dS) V)``. Twists are positive under tension; their formula assumes that s equals s(F).
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
-    of_elements = N, weights, masses, blocks, P, disagreement
+    of_elements = weights, hessians, P, disagreement
     if terms == PolarHessianTerms.EXACT:
         _condense_exactly(m, *mixed, *of_elements)
     else:
@@ -154,55 +150,48 @@ def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
 
 
 @inner_kernel
-def _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights):
+def _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, weights):
     for lane in range(LANES):
         # Lanes beyond the last element repeat it.
         e = min(first + lane, end - 1)
         _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
-        load_matrix(W, at.N + lane, N[e, 1:])
         W[at.WEIGHT + lane] = weights[e]
 
 
 @inner_kernel
-def _store_elements(W, first, end, weights, masses, blocks, P, disagreement):
+def _store_elements(W, first, end, weights, hessians, P, disagreement):
     for e in range(first, min(first + LANES, end)):
         lane = e - first
         disagreement[e] = weights[e] * W[at.DISAGREEMENT + lane]
         store_matrix(W, at.P + lane, P[e])
         block = at.BLOCKS + lane
-        for a in range(1, 4):
-            for b in range(1, a + 1):
-                store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
-                block += at.A_BLOCK
-        complete_blocks(masses[e], blocks[e])
+        for pair in range(6):
+            store_matrix(W, block, hessians[e, pair])
+            block += at.A_BLOCK
 
 
 @parallel_kernel
-def _condense(
-    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, terms, N, weights, masses, blocks, P, disagreement
-):
+def _condense(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, terms, weights, hessians, P, disagreement):
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
-        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
+        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, weights)
         _condense_lanes(W)
         if terms > 0:
             add_twists(W, terms)
-        _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
+        _store_elements(W, first, end, weights, hessians, P, disagreement)
 
 
 @parallel_kernel
-def _condense_exactly(
-    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
-):
+def _condense_exactly(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, weights, hessians, P, disagreement):
     """Condense with the complete second derivative of the polar stretch. This kernel is separate from ``_condense``,
     since few bodies need it compiled.
     """
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
-        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
+        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, weights)
         _condense_lanes(W)
         add_polar_hessian(W)
-        _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
+        _store_elements(W, first, end, weights, hessians, P, disagreement)
 
 
 @parallel_kernel
@@ -248,7 +237,7 @@ def _set_stress(W, lane, U, Vt):
 @inner_kernel
 def _condense_lanes(W):
     """Compute in all lanes of the workspace W: the condensed stress, the energy density ``c . H_s c`` of the
-    disagreement ``c = s(F) - s``, and the element matrix's blocks of corners 2, 3, 4.
+    disagreement ``c = s(F) - s``, and the six blocks of the second derivative by columns of F.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -257,10 +246,8 @@ def _condense_lanes(W):
         w = W[at.WEIGHT + lane]
         A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
         flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
-        N = matrix(W, at.N + lane)
-        a = _stretches(U, shares, T, times(Vt, N[0]))
-        b = _stretches(U, shares, T, times(Vt, N[1]))
-        c = _stretches(U, shares, T, times(Vt, N[2]))
+        x, y, z = transposed(Vt)
+        a, b, c = _stretches(U, shares, T, x), _stretches(U, shares, T, y), _stretches(U, shares, T, z)
         Ha, Hb, Hc = _stresses(A, flip, a), _stresses(A, flip, b), _stresses(A, flip, c)
         _set_diagonal_block(W, at.BLOCKS + lane, a, Ha)
         _set_block(W, at.BLOCKS + at.A_BLOCK + lane, b, Ha)
@@ -272,8 +259,8 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return the three changes E of the stretch, in the frame Q, due to unit displacements of a corner along x, y and
-    z. n is the corner's shape function gradient in the frame V, ``V^T N``.
+    """Return the three changes E of the stretch, in the frame Q, due to unit changes along x, y and z of a column of F.
+    n is the column's unit vector in the frame V.
     """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)

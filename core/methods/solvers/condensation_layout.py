@@ -5,6 +5,6 @@ from __future__ import annotations
 from ...foundation.kernels.simd_math import LANES
 
 U, V, Q, CURVATURE, SIGMA, STRESS, FLIP, APART = (LANES * row for row in (0, 9, 18, 27, 36, 39, 42, 45))
-N, WEIGHT, P, DISAGREEMENT, BLOCKS, TENSION, CONDENSED = (LANES * row for row in (51, 60, 61, 70, 71, 125, 131))
+WEIGHT, P, DISAGREEMENT, BLOCKS, TENSION, CONDENSED = (LANES * row for row in (51, 52, 61, 62, 116, 122))
 DF, DS, MULTIPLIER, BEND, WORK, UPDATED = (LANES * row for row in (51, 60, 66, 72, 73, 74))
 A_BLOCK = 9 * LANES

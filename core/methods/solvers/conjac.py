@@ -198,7 +198,7 @@ class ConJacSolver(StepSolver):
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
-            map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
+            map_ = ConJacMap(self.system, self.model.elements.nodes, self._nodes, self.model.pinned)
             J = self._rigid.exact(map_.J, self._nodes, rigid)
             unresolved, momenta = self._unresolved_rigid_motions(rigid)
             T = np.concatenate([J, unresolved], axis=2) if unresolved.shape[2] else J
@@ -210,11 +210,12 @@ class ConJacSolver(StepSolver):
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
             if has_others and by_tets and not rigid:  # often few elements
                 other = self._other_stiffness(ahead, deformation, step)
-                elastic = stiffness - project_stiffness(other, self.model.mesh.tets, T)
+                elastic = stiffness - project_stiffness(other, self.model.elements.nodes, T)
             elif has_others:
-                blocks, weights = np.empty_like(self.system.blocks), step.h**2 * self.elastic.weights
-                tangent_blocks(tangent, self.system.N, weights, 0.0 * self.system.masses, blocks)
-                elastic = project_stiffness(blocks, self.model.mesh.tets, T)
+                hessians = np.empty_like(self.system.hessians)
+                tangent_blocks(tangent, step.h**2 * self.elastic.weights, hessians)
+                blocks = self.model.elements.matrices(hessians)
+                elastic = project_stiffness(blocks, self.model.elements.nodes, T)
                 if step.strain is not None and self.system.low_rank is not None:
                     along = self.system.low_rank.vectors.reshape(-1, len(self.system.low_rank.core))
                     along = T.reshape(-1, T.shape[2]).T @ along
@@ -234,7 +235,7 @@ class ConJacSolver(StepSolver):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
                 if step.damping is not None:
-                    added = step.damping.condensed(deformation, False, self.system.N, step.h**2)[1]
+                    added = step.damping.condensed(deformation, False, step.h**2)[1]
                 low_rank = step.low_rank(deformation)
                 self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, low_rank)
             with report.timed("factorization"):
@@ -355,16 +356,16 @@ class ConJacSolver(StepSolver):
         T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
-        S_p = project_stiffness(self._other_stiffness(x, there, step), self.model.mesh.tets, T)
+        S_p = project_stiffness(self._other_stiffness(x, there, step), self.model.elements.nodes, T)
         return S_p @ u - project_vector(T, g), S_p
 
     def _other_stiffness(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Return h² times the element stiffness matrices (m,10,3,3) of loads and stretch damping at x (n,3) m."""
+        """Return h² times the element blocks (b,3,3) of the stiffness of loads and stretch damping at x (n,3) m."""
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
             potential.add_stiffness(x, step.h**2, blocks)
         if step.damping is not None:
-            blocks += step.damping.condensed(deformation, False, self.system.N, step.h**2)[1]
+            blocks += self.model.elements.matrices(step.damping.condensed(deformation, False, step.h**2)[1])
         return blocks
 
     def _energy(
@@ -427,7 +428,7 @@ class ConJacSolver(StepSolver):
                 dx = reduced.newton_step(map_, g)
             if refactorizes and -float((g * dx).sum()) > REFACTORIZE_ABOVE * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
-                map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
+                map_ = ConJacMap(self.system, self.model.elements.nodes, self._nodes, self.model.pinned)
                 # Rigid motions that leave the nodes at rest have no stiffness, and changed since the step's beginning.
                 unresolved, momenta = self._unresolved_rigid_motions(self._rigid.components_at(at.x))
                 T = np.concatenate([reduced.map.J, unresolved], axis=2)

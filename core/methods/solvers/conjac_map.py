@@ -20,13 +20,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from ...mechanics.assembly.elements import ElementNodes
 from ...mechanics.energies.tangent import Tangent
 from ...numerics.linear_solvers.linear_system import LinearSystem
 from ..model.nodes import Nodes
 
-CORNERS = 4
 ROWS = 1024
 """Number of vertices per chunk of the mass matrix in :func:`project_mass`."""
+
+BLOCKS = 4096
+"""Number of element blocks per chunk in :func:`project_stiffness`."""
 
 
 class ConJacMap:
@@ -36,17 +39,17 @@ class ConJacMap:
     Parameters
     ----------
     system : linear system, factorised with the pins and the nodes' central vertices prescribed
-    tets : (m,4)
+    elements : vertices of the elements
     nodes : k dynamic nodes
     pinned : (p,) indices of prescribed vertices; their rows of J are zero
 
     ``J`` (n,3,3k) has columns by node, then axis; ``stiffness`` ``J^T K J`` (3k,3k) is multiplied by h², kg.
     """
 
-    def __init__(self, system: LinearSystem, tets: np.ndarray, nodes: Nodes, pinned: np.ndarray) -> None:
+    def __init__(self, system: LinearSystem, elements: ElementNodes, nodes: Nodes, pinned: np.ndarray) -> None:
         self._system, self._nodes, self._k = system, nodes, len(nodes.centres)
         n, size = nodes.rows.shape[1], 3 * self._k
-        coupled, coupling = self._coupling(tets, n)
+        coupled, coupling = self._coupling(elements, n)
         coupling[np.isin(coupled, pinned)] = 0.0
         own = np.searchsorted(coupled, nodes.centres)
         S = -coupling[own].reshape(size, size)
@@ -93,24 +96,22 @@ class ConJacMap:
         n, _, count = columns.shape
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
-    def _coupling(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    def _coupling(self, nodes: ElementNodes, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices (f,) of the vertices that the stiffness matrix couples to the nodes' central vertices, and
         the block (f,3,3k) of the matrix that couples them, with negative sign. The matrix consists of element matrices
         and a low-rank part.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
-        element, corner = np.nonzero(node[tets] >= 0)
-        coupled = np.unique(np.concatenate([tets[element].ravel(), self._nodes.centres]))
+        rows, columns = nodes.vertex_pairs
+        below, above = np.flatnonzero(node[columns] >= 0), np.flatnonzero((node[rows] >= 0) & (rows != columns))
+        coupled = np.unique(np.concatenate([rows[below], columns[above], self._nodes.centres]))
         coupled = coupled if low_rank is None else np.arange(n)
         coupling = np.zeros((len(coupled), 3, self._k, 3))
-        for other in range(CORNERS):
-            first, second = np.maximum(corner, other), np.minimum(corner, other)
-            pair = self._system.blocks[element, first * (first + 1) // 2 + second]
-            # A pair's block has its rows for the corner with the larger index, so others are transposed.
-            pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
-            index = np.searchsorted(coupled, tets[element, other])
-            np.subtract.at(coupling, (index, slice(None), node[tets[element, corner]]), pair)
+        # Blocks have the row vertex first, so those of the upper triangle are transposed.
+        for slots, vertex, centre, order in ((below, rows, columns, (0, 1, 2)), (above, columns, rows, (0, 2, 1))):
+            index = np.searchsorted(coupled, vertex[slots]), slice(None), node[centre[slots]]
+            np.subtract.at(coupling, index, self._system.blocks[slots].transpose(order))
         coupling = coupling.reshape(len(coupled), 3, 3 * self._k)
         if low_rank is not None:
             vectors, core = low_rank
@@ -118,18 +119,20 @@ class ConJacMap:
         return coupled, coupling
 
 
-def project_stiffness(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Return the projected stiffness ``T^T K T`` (k,k) of element matrices ``blocks`` (m,10,3,3) for k displacement
-    vectors T (n,3,k). Elements with zero matrices are skipped.
+def project_stiffness(blocks: np.ndarray, nodes: ElementNodes, T: np.ndarray) -> np.ndarray:
+    """Return the projected stiffness ``T^T K T`` (k,k) of the element ``blocks`` (b,3,3) of elements with these
+    ``nodes``, for k displacement vectors T (n,3,k). Blocks of zeros are skipped.
     """
-    coupled = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
+    rows, columns = nodes.vertex_pairs
+    coupled = np.flatnonzero(blocks.any(axis=(1, 2)))
     total = np.zeros((T.shape[2], T.shape[2]))
-    for a in range(CORNERS):
-        rows = T[tets[coupled, a]]
-        for b in range(a + 1):
-            part = np.einsum("mij,mjk->mik", blocks[coupled, a * (a + 1) // 2 + b], T[tets[coupled, b]], optimize=True)
-            product = np.tensordot(rows, part, axes=((0, 1), (0, 1)))
-            total += product if a == b else product + product.T
+    for first in range(0, len(coupled), BLOCKS):
+        some = coupled[first : first + BLOCKS]
+        # Blocks off the diagonal count twice, as a block and its transpose.
+        factor = np.where(rows[some] == columns[some], 0.5, 1.0)[:, None, None]
+        part = (factor * blocks[some]) @ T[columns[some]]
+        product = np.tensordot(T[rows[some]], part, axes=((0, 1), (0, 1)))
+        total += product + product.T
     return total
 
 

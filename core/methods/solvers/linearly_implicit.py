@@ -57,8 +57,8 @@ class _Linearized:
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m with linearized terms, and the
-        element matrices (m,10,3,3) of stretch damping or None. Without ``of_potentials``, loads such as contact are
-        omitted.
+        second derivatives (m,6,3,3) of stretch damping by F or None. Without ``of_potentials``, loads such as contact
+        are omitted.
         """
         step, solver = self._step, self._solver
         stress, added = (
@@ -67,7 +67,7 @@ class _Linearized:
         )
         if step.damping is not None:
             dF = solver.elastic.delta_F(x - self._ahead)
-            damping_stress, added = step.damping.linearized(self._deformation_ahead, dF, solver.system.N, step.h**2)
+            damping_stress, added = step.damping.linearized(self._deformation_ahead, dF, step.h**2)
             stress += damping_stress
         g = step.gradient(x, stress, of_potentials=of_potentials)
         if self._straining is not None:

@@ -199,7 +199,7 @@ class MixedFEMSolver(StepSolver):
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(stretch), step.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-            damping = step.damping and step.damping.condensed(at.deformation, False, self.system.N, step.h**2)
+            damping = step.damping and step.damping.condensed(at.deformation, False, step.h**2)
             low_rank = step.low_rank(at.deformation)
         first, *others = self._polar_hessian_terms(report)
         direction = self._with_direction(mixed, first, damping, low_rank, at, step, report)
@@ -239,12 +239,12 @@ class MixedFEMSolver(StepSolver):
         report: StepReport,
     ) -> _Direction | None:
         """Return the search direction, or None if the matrix is not positive definite. ``terms`` selects second
-        derivatives of the polar stretch in the matrix. ``damping`` holds the stresses (m,3,3), Pa, and element matrices
-        (m,10,3,3) of stretch damping.
+        derivatives of the polar stretch in the matrix. ``damping`` holds the stresses (m,3,3), Pa, and second
+        derivatives (m,6,3,3) of stretch damping.
         """
         with report.timed("assembly"):
             system = self.system
-            P, disagreement = condense(mixed, terms, system.N, step.element_weights, system.masses, system.blocks)
+            P, disagreement = condense(mixed, terms, step.element_weights, system.hessians)
             P, added = (P, None) if damping is None else (P + damping[0], damping[1])
             system.assemble(step.h**2, at.x, step.potentials, added, low_rank)
         with report.timed("factorization"):

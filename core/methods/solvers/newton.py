@@ -148,7 +148,7 @@ def _assemble(
     """
     added, system = None, solver.system
     if step.damping is not None:
-        added = step.damping.condensed(at.deformation, not projected, system.N, step.h**2)[1]
+        added = step.damping.condensed(at.deformation, not projected, step.h**2)[1]
     tangent = step.tangent(at.deformation, projected)
     if step.contact is not None:
         step.contact.projected = project_contact

@@ -1,5 +1,5 @@
-"""Kernels that add the second derivative of the polar stretch, contracted with a stress T, to the element matrices of
-Mixed FEM. [MFEM22] drops this derivative (Eq. 14).
+"""Kernels that add the second derivative of the polar stretch, contracted with a stress T, to the second derivatives
+by F of Mixed FEM. [MFEM22] drops this derivative (Eq. 14).
 
 Differentiating ``S² = F^T F`` twice gives in the frame V, with ``D = U^T dF V``,
 
@@ -32,7 +32,7 @@ from . import condensation_layout as at
 
 
 class PolarHessianTerms(IntEnum):
-    """Choice of the terms of the polar stretch's second derivative that are added to element matrices of Mixed FEM:
+    """Choice of the terms of the polar stretch's second derivative that are added to the matrix of Mixed FEM:
     NOTHING ([MFEM22] Eq. 14), TENSION (positive twists, semi-definite), ALL twists, or EXACT.
 
     Twists are the terms of rotations of the element: a rotation costs energy under tension, and releases energy under
@@ -81,17 +81,17 @@ def twists_of(Vt, Q, sigma, stress, terms):
 
 @inner_kernel
 def add_twists(W, terms):
-    """Add the twists to the element matrices in all lanes of the workspace W: the quadratic form ``w/2 sum_k twist_k
-    r_k²`` of the corners' displacements, with the element's three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``.
+    """Add the twists to the second derivatives in all lanes of the workspace W: the quadratic form ``w/2 sum_k twist_k
+    r_k²`` of the changes dF, with the element's three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``.
     ``terms`` is a PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
-        sigma, N = vector(W, at.SIGMA + lane), matrix(W, at.N + lane)
+        sigma, (x, y, z) = vector(W, at.SIGMA + lane), transposed(Vt)
         twists = twists_of(Vt, matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), terms)
         w = 0.5 * W[at.WEIGHT + lane]
         pull = each((w, w, w), twists)
-        a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))
+        a, b, c = _turns(U, x), _turns(U, y), _turns(U, z)
         Ta, Tb, Tc = _pulled(pull, a), _pulled(pull, b), _pulled(pull, c)
         _add_block(W, at.BLOCKS + lane, a, Ta)
         _add_block(W, at.BLOCKS + at.A_BLOCK + lane, b, Ta)
@@ -103,20 +103,18 @@ def add_twists(W, terms):
 
 @inner_kernel
 def add_polar_hessian(W):
-    """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the element
-    matrices in all lanes of the workspace W.
+    """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the
+    second derivatives in all lanes of the workspace W.
 
-    A corner with the shape function gradient n that moves along the axis p, both in the frame V, causes ``D = U^T dF V
+    A change of F along the axis p in a column with the unit vector n, both in the frame V, causes ``D = U^T dF V
     = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n`` (:func:`shares_of`).
     """
     for lane in range(LANES):
-        U, Vt, N = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)), matrix(W, at.N + lane)
+        U, (x, y, z) = matrix(W, at.U + lane), matrix(W, at.V + lane)
         sigma = vector(W, at.SIGMA + lane)
         T = _over_sums(six(W, at.TENSION + lane), sigma, W[at.WEIGHT + lane])
         shares = shares_of(sigma)
-        a = _parts(T, shares, times(Vt, N[0]))
-        b = _parts(T, shares, times(Vt, N[1]))
-        c = _parts(T, shares, times(Vt, N[2]))
+        a, b, c = _parts(T, shares, x), _parts(T, shares, y), _parts(T, shares, z)
         _add_bend(W, at.BLOCKS + lane, U, T, a, a)
         _add_bend(W, at.BLOCKS + at.A_BLOCK + lane, U, T, b, a)
         _add_bend(W, at.BLOCKS + 2 * at.A_BLOCK + lane, U, T, b, b)
@@ -138,8 +136,8 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return the vectors of a corner that its blocks need: n, ``T n``, the three vectors ``m_p = shares_p n``, and ``T
-    m_p``, for the axes p = x, y, z. n (3,) is the corner's shape function gradient in the frame V.
+    """Return the vectors of a column of F that its blocks need: n, ``T n``, the three vectors ``m_p = shares_p n``, and
+    ``T m_p``, for the axes p = x, y, z. n (3,) is the column's unit vector in the frame V.
     """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
@@ -173,7 +171,7 @@ def _add_bend(W, row, U, T, a, b):
 @inlined
 def _turns(U, n):
     """Return the element's rotations ``D_ij - D_ji`` about the three axes, with ``D = U^T dF V``, up to their sign, due
-    to unit displacements of a corner along x, y and z. n is the corner's shape function gradient in the frame V.
+    to unit changes along x, y and z of a column of F. n is the column's unit vector in the frame V.
     """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 

@@ -70,25 +70,20 @@ class StretchDamping:
         """
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
-    def condensed(
-        self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses (m,3,3) Pa and the element matrices (m,10,3,3) of the damping potential, the latter
-        multiplied by ``scale`` (h² in a step). The matrices are the complete second derivatives if ``exact``, else the
-        positive semi-definite part ``J^T C J`` with the derivative J of the stretch by F. N (m,4,3): shape function
-        gradients, 1/m.
+    def condensed(self, deformation: Deformation, exact: bool, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the stresses (m,3,3) Pa and the second derivatives (m,6,3,3) of the damping potential by F, as in
+        ``tangent_blocks``. The latter are multiplied by ``scale`` (h² in a step). They are complete if ``exact``, else
+        the positive semi-definite part ``J^T C J`` with the derivative J of the stretch by F.
         """
-        return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
+        return self._condensed(self._mixed(deformation, deformation.stretch()), exact, scale)
 
-    def linearized(
-        self, deformation: Deformation, dF: np.ndarray, N: np.ndarray, scale: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses and element matrices of :meth:`condensed` for changes dF (m,3,3) of the deformation
+    def linearized(self, deformation: Deformation, dF: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the stresses and second derivatives of :meth:`condensed` for changes dF (m,3,3) of the deformation
         gradients, with the stretches linearized about ``deformation``.
         """
         mixed = self._mixed(deformation, deformation.stretch())
         away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
-        return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)
+        return self._condensed(mixed._replace(polar=mixed.s + away), False, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivative of the damping potential by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times
@@ -99,11 +94,10 @@ class StretchDamping:
         stress = local_update(at, PolarHessianTerms.NOTHING, still, self._weights)[1]
         return stress, local_update(along, PolarHessianTerms.NOTHING, still, scale * self._weights)[2]
 
-    def _condensed(self, mixed: Mixed, exact: bool, N: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        m = len(self._weights)
-        blocks, turning = np.empty((m, 10, 3, 3)), PolarHessianTerms.EXACT if exact else PolarHessianTerms.NOTHING
-        P, _ = condense(mixed, turning, N, scale * self._weights, np.zeros((m, 4)), blocks)
-        return P, blocks
+    def _condensed(self, mixed: Mixed, exact: bool, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        hessians = np.empty((len(self._weights), 6, 3, 3))
+        terms = PolarHessianTerms.EXACT if exact else PolarHessianTerms.NOTHING
+        return condense(mixed, terms, scale * self._weights, hessians)[0], hessians
 
     def _mixed(self, deformation: Deformation, s: np.ndarray) -> Mixed:
         return Mixed(*deformation[1:], s, *self._lagged)

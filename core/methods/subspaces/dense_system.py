@@ -39,7 +39,7 @@ class DenseSystem(LinearSystem):
     choice = "dense Cholesky of the subspace"
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
-        super().__init__(elastic.N, elastic.weights, elastic.masses)
+        super().__init__(elastic.weights)
         self._size = len(mass)
         free = np.setdiff1d(np.arange(self._size), pinned)
         self.free = _side_by_side(free)
@@ -62,12 +62,12 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix: the mass, the element matrices in ``self.blocks``, element matrices ``added``
-        (c,10,3,3), and ``scale`` times the stiffness of ``potentials`` at the ``unknowns`` (r,3) and of ``low_rank``.
+        """Assemble the matrix: the mass, the stiffness of ``self.hessians``, second derivatives ``added``
+        (c,6,3,3), and ``scale`` times the stiffness of ``potentials`` at the ``unknowns`` (r,3) and of ``low_rank``.
         """
         if added is not None:
-            self.blocks += added
-        self._stiffness.assemble(self.blocks, self._matrix)
+            self.hessians += added
+        self._stiffness.assemble(self.hessians, self._matrix)
         if potentials:
             self.add(lambda matrix: _add_stiffness(potentials, unknowns, scale, matrix))
         self.low_rank = low_rank and low_rank.scaled(scale)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...mechanics.assembly.sparsity import corner_pairs
 from ..model.model import Model
 
 STIFFEST = 1e10
@@ -24,11 +23,11 @@ def elastic_laplacian(model: Model) -> sp.csr_matrix:
     """Return the Laplacian of the elastic energy at rest, a scalar sparse matrix (n,n) N/m over all vertices: the sum
     of the xx, yy and zz blocks of the stiffness. Its rows sum to zero.
     """
-    tets, elastic, n = model.mesh.tets, model.elastic, len(model.mesh.rest_positions)
+    elastic, nodes, n = model.elastic, model.elements.nodes, len(model.mesh.rest_positions)
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
-    rows, columns, slots = corner_pairs(tets, np.arange(n))
+    rows, columns, slots = nodes.pairs(np.arange(n))
     E = elastic.youngs_modulus
     share = np.minimum(1.0, STIFFEST * E.min() / E)
-    values = (share[:, None] * np.trace(blocks, axis1=2, axis2=3)).ravel()[slots]
+    values = (np.repeat(share, np.diff(nodes.block_starts)) * np.trace(blocks, axis1=1, axis2=2))[slots]
     lower = sp.csr_matrix((values, (np.maximum(rows, columns), np.minimum(rows, columns))), shape=(n, n))
     return (lower + sp.tril(lower, -1).T).tocsr()

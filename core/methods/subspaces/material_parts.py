@@ -17,5 +17,5 @@ def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
     elastic = model.elastic
     E = elastic.youngs_modulus
     step = np.round(STEPS_A_DECADE * np.log10(E / E.min())).astype(np.int64)
-    keys = np.column_stack([islands[model.mesh.tets[:, 0]], elastic.energy_of_tet, step])
+    keys = np.column_stack([islands[model.mesh.tets[:, 0]], elastic.energy_index, step])
     return np.unique(keys, axis=0, return_inverse=True)[1].ravel()

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..model.merged_model import concatenate_columns
-from ..model.model import Model, Slices
+from ..model.model import Model
 from .cubature import Cubature
 from .reduced_model import ReducedModel, Subspace, in_basis
 
@@ -23,12 +23,13 @@ def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel
     spaces = [each.model for each in subspaces]
     first = np.cumsum([0, *(space.unknowns for space in spaces)])
     points = np.cumsum([0, *(len(each.parts.tets) for each in subspaces)])
-    tets = np.concatenate([each.parts.tets + body.tets.start for each, body in zip(subspaces, whole.slices)])
+    tets = np.concatenate([each.parts.tets + body.elements.start for each, body in zip(subspaces, whole.slices)])
     clusters = np.concatenate([each.parts.clusters + start for each, start in zip(subspaces, points)])
     cubature = Cubature(tets, np.concatenate([each.parts.volumes for each in subspaces]), clusters)
     pinned = np.concatenate([space.pinned + start for space, start in zip(spaces, first)])
     slices = tuple(
-        Slices(slice(int(a), int(b)), slice(int(c), int(d))) for a, b, c, d in zip(first, first[1:], points, points[1:])
+        body._replace(vertices=slice(int(a), int(b)), elements=slice(int(c), int(d)))
+        for body, a, b, c, d in zip(whole.slices, first, first[1:], points, points[1:])
     )
     made = in_basis(whole, block_diag(*(space.basis for space in spaces)), pinned, cubature)
     return following(replace(made, slices=slices), spaces)

@@ -11,9 +11,6 @@ from ...foundation.kernels.jit import kernel, summing_kernel
 from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
 
-UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-"""Shape function gradients (4,3) of the reference tet, whose corners are the origin and the unit points of the axes."""
-
 
 class CubatureElastic(ElasticDensity):
     """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with
@@ -23,18 +20,14 @@ class CubatureElastic(ElasticDensity):
     ----------
     elastic : ElasticPotential of the body
     basis : (n,r) scalar basis, ``x = X + basis U``
-    tets : (c,) indices of the cubature tets
-    weights : (c,) m³, volume that each cubature tet represents
-
-    The element kernels of the stiffness use ``N`` (c,4,3), gradients of the reference tet, and ``masses`` (c,4), zeros,
-    because the mass matrix is that of the basis.
+    points : (c,) indices of the elements that are cubature points
+    weights : (c,) m³, volume that each cubature point represents
     """
 
-    def __init__(self, elastic: ElasticPotential, basis: np.ndarray, tets: np.ndarray, weights: np.ndarray) -> None:
-        super().__init__(weights, elastic.energies, elastic.energy_of_tet[tets], elastic.parameters[tets])
-        corners = basis[elastic.tets[tets]]
-        self.G = np.ascontiguousarray(np.einsum("caj,car->cjr", elastic.N[tets], corners)).reshape(3 * len(tets), -1)
-        self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros((len(tets), 4))
+    def __init__(self, elastic: ElasticPotential, basis: np.ndarray, points: np.ndarray, weights: np.ndarray) -> None:
+        super().__init__(weights, elastic.energies, elastic.energy_index[points], elastic.parameters[points])
+        rows = (3 * np.asarray(points)[:, None] + np.arange(3)).ravel()
+        self.G = np.ascontiguousarray(elastic.elements.gradient_operator[rows] @ basis)
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
         """Return the deformation gradients (c,3,3) at the cubature tets for unknowns (r,3)."""

@@ -140,9 +140,9 @@ class ReducedModel:
             for i in range(3):
                 matrix[i, :, i, :] = mass
             return matrix
-        blocks = np.empty((len(self.elastic.weights), 10, 3, 3))
-        tangent_blocks(tangent, self.elastic.N, self.elastic.weights, self.elastic.masses, blocks)
-        ReducedStiffness(self.elastic.G, mass).assemble(blocks, matrix)
+        hessians = np.empty((len(self.elastic.weights), 6, 3, 3))
+        tangent_blocks(tangent, self.elastic.weights, hessians)
+        ReducedStiffness(self.elastic.G, mass).assemble(hessians, matrix)
         return matrix
 
     def points(self, embedding: Embedding) -> ReducedPoints:

@@ -5,8 +5,8 @@ The matrix consists of one block per pair of axes i, p,
     K_ip = sum_c G_c^T Q_c,ip G_c         with Q_c,ip (3,3) the second derivatives of point c by rows i and p of F
 
 G_c (3,r) holds the gradients of the r basis functions. By symmetry, only six blocks are computed, with a third of the
-arithmetic of ``B^T Q B`` with the map B (9,3r) from the unknowns to F. The kernels for element matrices compute
-``Q_c,ip``: they are the blocks of a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3.
+arithmetic of ``B^T Q B`` with the map B (9,3r) from the unknowns to F. ``tangent_blocks`` computes
+``Q_c,ip``.
 
 One thread computes a few columns of a block. The BLAS multiplies tiles of few columns and few points, which stay in the
 processor's nearest cache, and for symmetric blocks only tiles on or above the diagonal. The result is therefore bitwise
@@ -50,8 +50,8 @@ class ReducedStiffness:
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
         """Fill ``matrix[i,:,p,:]``, for axes i <= p, of a ``matrix`` (3,r,3,r) with stiffness plus mass. If i = p, only
-        the upper triangle is valid. ``blocks`` (c,10,3,3): per cubature point, the energy's Hessian by F, as the blocks
-        of the 10 corner pairs of an element matrix of the reference tet.
+        the upper triangle is valid. ``blocks`` (c,6,3,3): per cubature point, the energy's Hessian by F in the blocks
+        of ``tangent_blocks``.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
@@ -143,9 +143,9 @@ def _row(block, a, i, p):
 
 @inlined
 def _entry(block, a, b, i, p):
-    """Return the second derivative of the energy by the entries (i, a) and (p, b) of F. ``block`` is the element matrix
-    of the reference tet: it stores the corner pairs (a+1, b+1) with a >= b, and other pairs are their transposes.
+    """Return the second derivative of the energy by the entries (i, a) and (p, b) of F. ``block`` stores the
+    pairs a >= b of columns, and other pairs are their transposes.
     """
     if a >= b:
-        return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]
-    return block[(b + 1) * (b + 2) // 2 + a + 1, p, i]
+        return block[a * (a + 1) // 2 + b, i, p]
+    return block[b * (b + 1) // 2 + a, p, i]

@@ -6,28 +6,36 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...mechanics.assembly.elements import Elements
+from ...mechanics.assembly.mass import element_mass
+
 
 class Body(NamedTuple):
-    """Mesh and material data of a body with n vertices and m tets.
+    """Mesh and material data of a body with n vertices, m tets and e elements.
 
     Attributes
     ----------
     rest_positions : (n,3), m
     tets : (m,4) vertex indices
-    N : (m,4,3) gradients of the tets' shape functions, 1/m
-    weights : (m,) volumes that multiply the elastic energy densities, m³
+    elements : Elements
+    weights : (e,) volumes that multiply the elastic energy densities, m³
     masses : (m,4) mass of each tet by corner, kg
-    shear_modulus : (m,), Pa
+    shear_modulus : (e,), Pa
     pinned : (p,) indices of the pinned vertices
     """
 
     rest_positions: np.ndarray
     tets: np.ndarray
-    N: np.ndarray
+    elements: Elements
     weights: np.ndarray
     masses: np.ndarray
     shear_modulus: np.ndarray
     pinned: np.ndarray
+
+    @property
+    def element_mass(self) -> np.ndarray:
+        """Mass matrix of one coordinate, as values (b,) kg per block of the element matrices."""
+        return self.elements.of_tets(element_mass(self.masses)[:, *np.tril_indices(4)])
 
     def free_numbers(self) -> np.ndarray:
         """Return the index of each vertex among the free vertices, -1 if it is pinned, (n,) int64."""

@@ -52,7 +52,7 @@ class ConjugateGradients:
     ) -> None:
         number = body.free_numbers()
         self._body, self.free = body, np.flatnonzero(number >= 0)
-        self._A = BlockRows(body.tets, number)
+        self._A = BlockRows(body.elements.nodes, number)
         self._preconditioner = ShapePreconditioner(body, number, pattern, solver)
         self._deflation = self._deflation_of(body.shear_modulus, groups)
         self._cap, self._tolerance, self._deflated = iterations, relative_residual, deflated
@@ -64,13 +64,13 @@ class ConjugateGradients:
         self._pairs: sp.csr_matrix | None = None
 
     def _deflation_of(self, shear_modulus: np.ndarray, groups: np.ndarray | None = None) -> AffineDeflation:
-        positions = self._body.rest_positions
+        positions, of_tet = self._body.rest_positions, self._body.elements.of_tet
         if groups is None:
-            groups = vertex_groups(positions, self._body.tets, shear_modulus, self.free)
+            groups = vertex_groups(positions, self._body.tets, shear_modulus[of_tet], self.free)
         return AffineDeflation(groups, positions[self.free])
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Recompute the groups of the deflation and the preconditioner for new shear moduli of the tets (m,), Pa."""
+        """Recompute deflation groups and preconditioner for new shear moduli of the elements (e,), Pa."""
         self._deflation = self._deflation_of(shear_modulus)
         self._preconditioner.follow(shear_modulus)
 
@@ -97,10 +97,10 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices
+        """Assemble the matrix A from the element ``blocks`` (b,3,3) and from ``pairs``, blocks between vertices
         coupled by contact. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in A.
 
-        The preconditioner includes ``added`` (m,10,3), the part of the blocks' diagonals from other potentials than the
+        The preconditioner includes ``added`` (b,3), the part of the blocks' diagonals from other potentials than the
         tets' elasticity. It does not include ``low_rank``: a term of rank k costs about k iterations.
         """
         self._A.fill(blocks)

@@ -69,7 +69,7 @@ class Direct:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices
+        """Assemble the matrix from the element ``blocks`` (b,3,3) and from ``pairs``, blocks between vertices
         coupled by contact. The term ``low_rank`` is not added but stored, to update the factor.
         """
         pairs = pairs and self._spared(pairs, blocks)

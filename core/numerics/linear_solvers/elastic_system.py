@@ -1,10 +1,9 @@
 """Linear system with the matrix ``M + h² sum_e w_e B_e^T H_e B_e`` of the free vertices, for full-space solvers.
 
-B_e (9 x 12) maps the corners of tet e to its deformation gradient, H_e (9 x 9) is the Hessian of its energy density,
-w_e its volume. These products are never formed. The matrix of a tet consists of ten 3 x 3 blocks for pairs of corners a
->= b, ``K_ab = w N_a^T H N_b + m_ab I``, from the shape gradients N_a and the Hessian in the frame of the singular
-vectors. Other potentials of points inside a tet add to its ten blocks, so that the sparsity pattern depends on the mesh
-alone and is built once.
+B_e (9 x 3k) maps the k nodes of element e to its deformation gradient, H_e (9 x 9) is the Hessian of its energy
+density, w_e its volume. B_e is never formed: :mod:`...mechanics.assembly.elements` computes the 3 x 3 blocks of the
+element matrix from the shape gradients. Other potentials of points inside a tet add to the blocks of its element, so
+that the sparsity pattern depends on the mesh alone and is built once.
 
 Dirichlet conditions: rows and columns of pinned vertices are left out, not set to the identity. Solvers set pinned
 vertices to their targets at the start of a step (``StepSolver.start``) and zero the gradient there.
@@ -30,6 +29,9 @@ from .registry import ITERATIVE, Choice
 class ElasticSystem(LinearSystem):
     """Linear system of a body, assembled from element matrices and solved directly or by conjugate gradients.
 
+    ``blocks`` (b,3,3): blocks of the element matrices of the last assembled matrix, in the order of
+    ``ElementNodes.block_starts``.
+
     Parameters
     ----------
     body : Body
@@ -38,9 +40,10 @@ class ElasticSystem(LinearSystem):
     """
 
     def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
-        super().__init__(body.N, body.weights, body.masses)
+        super().__init__(body.weights)
         self._body = body
-        sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
+        self._mass = body.element_mass[:, None, None] * np.eye(3)
+        sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
         self._number = sparsity.free_index
         self._choice = choice
         self._solver: SystemSolver
@@ -55,7 +58,7 @@ class ElasticSystem(LinearSystem):
         return self._solver.free
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update the solver for changed shear moduli (m,), Pa, of the tets."""
+        """Update the solver for changed shear moduli (e,), Pa, of the elements."""
         self._solver.follow(shear_modulus)
 
     @property
@@ -74,10 +77,9 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from ``blocks``, which the caller has filled with the stiffness and mass of the tets, and
-        from other terms.
+        """Assemble the matrix from ``hessians``, which the caller has filled, the mass, and other terms.
 
-        ``added`` (m,10,3,3) is added to the blocks unchanged. The Hessians of ``potentials`` at positions (n,3) m and
+        ``added`` (e,6,3,3) is added to the hessians unchanged. The Hessians of ``potentials`` at positions (n,3) m and
         the matrix ``low_rank`` are added with the factor ``scale`` (h² for a step).
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
@@ -85,10 +87,12 @@ class ElasticSystem(LinearSystem):
             each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
         ]
         pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
-        more = bool(potentials) or added is not None
-        own = self._diagonals() if more and self._choice.name == ITERATIVE else None
+        iterative = self._choice.name == ITERATIVE and (potentials or added is not None)
+        self.blocks = self._body.elements.matrices(self.hessians)
+        self.blocks += self._mass
+        own = self._diagonals() if iterative else None
         if added is not None:
-            self.blocks += added
+            self.blocks += self._body.elements.matrices(added)
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
         changed = None if own is None else self._diagonals() - own
@@ -100,8 +104,8 @@ class ElasticSystem(LinearSystem):
         self._solver.clear_pairs()
 
     def _diagonals(self) -> np.ndarray:
-        """Return a copy of the diagonals of the element blocks, (m,10,3)."""
-        return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
+        """Return a copy of the diagonals of the element blocks, (b,3)."""
+        return np.stack([self.blocks[:, i, i] for i in range(3)], axis=1)
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled matrix; if it is indefinite, drop its low-rank term. Return False if the matrix

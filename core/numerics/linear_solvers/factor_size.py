@@ -56,4 +56,4 @@ def direct_bytes(body: Body, limit: float) -> float:
     estimate = factor_bytes(entries_of_compact(vertices - len(body.pinned)))
     if estimate <= limit:
         return estimate
-    return factor_bytes(entries_of(BlockSparsity(body.tets, vertices, body.pinned).pattern))
+    return factor_bytes(entries_of(BlockSparsity(body.elements.nodes, vertices, body.pinned).pattern))

@@ -13,15 +13,14 @@ from .protocol import ErrorEstimate, not_definite
 
 
 class LinearSystem:
-    """Linear system assembled from element matrices. Subclasses define ``assemble``, ``try_factorize`` and ``solve``.
+    """Linear system assembled from the energies of e elements. Subclasses define ``assemble``, ``try_factorize`` and
+    ``solve``.
 
     Attributes
     ----------
-    blocks : (m,10,3,3) element matrices, filled by the caller: per tet the 3 x 3 blocks of corner pairs (a, b), a >= b,
-        row by row
-    N : (m,4,3) gradients of the tets' shape functions, 1/m
-    weights : (m,) volumes that multiply the elastic energy densities, m³
-    masses : (m,4) mass of each tet by corner, kg
+    hessians : (e,6,3,3) second derivatives of the elements' energies by F, filled by the caller: the blocks of the
+        columns (a, b), a >= b, of F as in ``tangent_blocks``
+    weights : (e,) volumes that multiply the elastic energy densities, m³
     """
 
     is_small = False
@@ -33,9 +32,9 @@ class LinearSystem:
     residual_work = 0.0
     """``dx . (A dx - b)`` of the last solve of ``A dx = b``, kg m²."""
 
-    def __init__(self, N: np.ndarray, weights: np.ndarray, masses: np.ndarray) -> None:
-        self.N, self.weights, self.masses = N, weights, masses
-        self.blocks = np.empty((len(weights), 10, 3, 3))
+    def __init__(self, weights: np.ndarray) -> None:
+        self.weights = weights
+        self.hessians = np.empty((len(weights), 6, 3, 3))
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Do nothing when the tets' shear moduli (m,), Pa, change: an exact solver depends on the matrix alone."""
@@ -54,10 +53,10 @@ class LinearSystem:
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Fill ``blocks`` from the elements' ``tangent``, Pa, with the factor ``scale`` (h² for a step), and from their
-        masses; then call ``assemble`` with the other arguments.
+        """Fill ``hessians`` from the elements' ``tangent``, Pa, with the factor ``scale`` (h² for a step); then call
+        ``assemble`` with the other arguments.
         """
-        tangent_blocks(tangent, self.N, scale * self.weights, self.masses, self.blocks)
+        tangent_blocks(tangent, scale * self.weights, self.hessians)
         self.assemble(scale, unknowns, potentials, added, low_rank)
 
     def factorize(self) -> None:

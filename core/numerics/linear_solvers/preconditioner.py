@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mechanics.assembly.mass import element_mass
-from ...mechanics.assembly.sparsity import Pattern, corner_pairs
+from ...mechanics.assembly.sparsity import Pattern
 from .body import Body
 from .protocol import DirectSolver
 
@@ -41,7 +40,7 @@ class ShapePreconditioner:
         self._solver = solver(pattern)
         self._scale: float | None = None
         self._axes: list[DirectSolver] = []  # for x, y and z, once diagonals were added
-        row, column, self._slots = corner_pairs(body.tets, number)
+        row, column, self._slots = body.elements.nodes.pairs(number)
         low, high = np.minimum(row, column), np.maximum(row, column)
         self._place = np.unique(low * pattern.size + high, return_inverse=True)[1].ravel()
         self._at_vertex = row == column
@@ -49,7 +48,7 @@ class ShapePreconditioner:
         self._added: np.ndarray | None = None  # added diagonals at the vertices, (f,3), as factorised
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Replace the tets' shear moduli (m,), Pa; the next :meth:`prepare` factorises again with the same symbolic
+        """Replace the elements' shear moduli (e,), Pa; the next :meth:`prepare` factorises again with the same symbolic
         analysis.
         """
         self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
@@ -62,12 +61,12 @@ class ShapePreconditioner:
     def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
         """Factorise P for ``scale`` (h² for a step), unless the current factor is still valid.
 
-        ``added`` (m,10,3) are diagonals to add to the element blocks, for example from contact. If they have changed
+        ``added`` (b,3) are diagonals to add to the element blocks, for example from contact. If they have changed
         little, the current factor is kept.
         """
         rescaled = scale != self._scale
         if rescaled:
-            self._values = self._sum(self._shape_blocks(scale).ravel())
+            self._values = self._sum(self._shape_blocks(scale))
             self._solver.factorize(self._values)
             self._scale = scale
         if added is None or not added.any():
@@ -78,32 +77,31 @@ class ShapePreconditioner:
             return
         self._axes = self._axes or [self._kind(self._pattern) for _ in range(3)]
         for axis, solver in enumerate(self._axes):
-            solver.factorize(self._values + self._sum(added[:, :, axis].ravel()))
+            solver.factorize(self._values + self._sum(added[:, axis]))
         self._added = at_vertices
 
     def _differs(self, now: np.ndarray, then: np.ndarray, scale: float) -> bool:
-        own = self._at_vertices(np.repeat(self._shape_blocks(scale)[:, :, None], 3, axis=2))
+        own = self._at_vertices(np.repeat(self._shape_blocks(scale)[:, None], 3, axis=1))
         ratio = (own + now) / (own + then)
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """Return the contributions of each tet to P, (m,10) kg, for its ten corner pairs (a, b), a >= b. ``scale`` is
-        the factor of the stiffness (h² for a step).
+        """Return the contributions of the elements to P, (b,) kg, per block of the element matrices. ``scale`` is the
+        factor of the stiffness (h² for a step).
         """
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus
-        K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
-        return K[:, *np.tril_indices(4)]
+        return body.element_mass + body.elements.isotropic(stiffness)
 
     def _sum(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the matrix values (nnz,) summed from element values (10 m,), ten corner pairs per tet."""
+        """Return the matrix values (nnz,) summed from values (b,) per element block."""
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the matrix diagonal per free vertex and axis, (f,3), summed from the element values ``blocks``
-        (m,10,3).
+        """Return the matrix diagonal per free vertex and axis, (f,3), summed from values (b,3) per element
+        block.
         """
-        own = blocks.reshape(-1, 3)[self._slots[self._at_vertex]]
+        own = blocks[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
 
     def solve(self, residual: np.ndarray) -> np.ndarray:

@@ -104,10 +104,10 @@ class SystemSolver(Protocol):
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble A from the element ``blocks`` (m,10,3,3), from ``pairs``, blocks between vertices coupled by
+        """Assemble A from the element ``blocks`` (b,3,3), from ``pairs``, blocks between vertices coupled by
         contact, and from the term ``low_rank``, which may stay in factored form.
 
-        ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (m,10,3), if given, is the
+        ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (b,3), if given, is the
         part of the blocks' diagonals that is not from the tets' mass and elasticity.
         """
 

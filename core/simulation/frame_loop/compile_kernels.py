@@ -95,7 +95,7 @@ def _internal_friction() -> None:
     state = space.rest_state()
     time = TimeStep(state.positions, state.positions, 0.04)
     deformation = space.elastic.deformation(state.positions)
-    StretchDamping(space.elastic, 0.01, state, time).condensed(deformation, True, space.elastic.N, 1.0)
+    StretchDamping(space.elastic, 0.01, state, time).condensed(deformation, True, 1.0)
 
 
 def _extrapolated() -> None:

@@ -251,7 +251,7 @@ class GroupStepper:
         """Yield the loads on all bodies of an island, evaluated at the fraction ``theta`` of a substep."""
         for k, part in zip(bodies, island.space.slices):
             for load in self._courses[k].loads_at(at, substep, theta):
-                yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
+                yield load if len(bodies) == 1 else SubmodelLoad(load, part.vertices, part.blocks)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
         """Return an island's error with the name of the body at fault and the index of the vertex within that body. In

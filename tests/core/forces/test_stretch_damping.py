@@ -43,7 +43,8 @@ class Friction:
 
     def add_stiffness(self, x: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         elastic = self.model.elastic
-        blocks += self.friction.condensed(elastic.deformation(x), self.exact, elastic.N, scale)[1]
+        hessians = self.friction.condensed(elastic.deformation(x), self.exact, scale)[1]
+        blocks += elastic.elements.matrices(hessians)
 
 
 @pytest.mark.parametrize("energy", ENERGIES)

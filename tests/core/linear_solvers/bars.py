@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sinew.benchmarks.bodies import block
-from sinew.core.mechanics.assembly.deformation_gradient import shape_gradients
+from sinew.core.mechanics.assembly.elements import elements_of
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.mechanics.assembly.tangent_blocks import tangent_blocks
 from sinew.core.mechanics.energies import energy
@@ -22,7 +22,7 @@ def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3
     return Body(
         X,
         tets,
-        shape_gradients(X, tets),
+        elements_of(X, tets, np.full(m, 1 / 6)),
         np.full(m, 1 / 6),
         np.full((m, 4), 0.25e-3),
         mu,
@@ -31,17 +31,17 @@ def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3
 
 
 def blocks_of(body: Body, scale: float = 1.0) -> np.ndarray:
-    """Element blocks (m,10,3,3) of linear elasticity."""
+    """Element blocks (b,3,3) of linear elasticity, with mass."""
     rest = Deformation.of(np.tile(np.eye(3), (len(body.tets), 1, 1)))
-    blocks = np.empty((len(body.tets), 10, 3, 3))
+    hessians = np.empty((len(body.tets), 6, 3, 3))
     tangent = energy("linear").tangent(rest, np.column_stack(2 * [body.shear_modulus]))
-    tangent_blocks(tangent, body.N, scale * body.weights, body.masses, blocks)
-    return blocks
+    tangent_blocks(tangent, scale * body.weights, hessians)
+    return body.elements.matrices(hessians) + body.element_mass[:, None, None] * np.eye(3)
 
 
 def dense(body: Body, blocks: np.ndarray) -> np.ndarray:
     """The whole matrix over free vertices, (3f, 3f)."""
-    sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
+    sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
     sparsity.fill(blocks, values)

@@ -16,7 +16,7 @@ from .bars import bar, blocks_of, dense
 def rows():
     """A bar's matrix by block rows, and the whole of it."""
     body = bar(1e3)
-    A = BlockRows(body.tets, body.free_numbers())
+    A = BlockRows(body.elements.nodes, body.free_numbers())
     blocks = blocks_of(body)
     A.fill(blocks)
     return body, A, dense(body, blocks)

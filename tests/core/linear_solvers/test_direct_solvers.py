@@ -12,6 +12,7 @@ from sinew.core.foundation.errors import FactorizationError
 from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
+from sinew.core.mechanics.assembly.elements import ElementNodes
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.numerics.linear_solvers import cholmod, ordering
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver, supernodes
@@ -45,7 +46,7 @@ def system():
     surface = SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=6))
     n, m = len(mesh.rest_positions), len(mesh.tets)
-    sparsity = BlockSparsity(mesh.tets, n, np.arange(0, n, 7))
+    sparsity = BlockSparsity(ElementNodes.of_tets(mesh.tets), n, np.arange(0, n, 7))
     rng = np.random.default_rng(1)
     A = rng.normal(size=(m, 9, 9))
     H = A @ A.transpose(0, 2, 1)
@@ -63,7 +64,7 @@ def system():
         at = (3 * tet[:, None] + np.arange(3)).ravel()
         full[np.ix_(at, at)] += K
     values = np.empty(len(sparsity.pattern.row_indices))
-    sparsity.fill(blocks, values)
+    sparsity.fill(blocks.reshape(-1, 3, 3), values)
     free = (3 * sparsity.free[:, None] + np.arange(3)).ravel()
     return sparsity.pattern, values, full[np.ix_(free, free)]
 
@@ -176,7 +177,9 @@ def _block_pattern(*cells):
     number = np.arange(len(corners)).reshape(np.add(cells, 1))
     ways = np.cumsum(np.eye(3, dtype=int)[list(itertools.permutations(range(3)))], axis=1)
     at = np.indices(cells).reshape(3, -1).T[:, None, None] + np.pad(ways, ((0, 0), (1, 0), (0, 0)))[None]
-    return BlockSparsity(number[tuple(at.reshape(-1, 4, 3).transpose(2, 0, 1))], len(corners), np.arange(4)).pattern
+    return BlockSparsity(
+        ElementNodes.of_tets(number[tuple(at.reshape(-1, 4, 3).transpose(2, 0, 1))]), len(corners), np.arange(4)
+    ).pattern
 
 
 @needs_metis

@@ -120,13 +120,13 @@ def test_what_is_not_definite_is_told_by_a_millionth(signs, twice):
 
 
 def direct(body, low_rank, blocks):
-    solver = Direct(BlockSparsity(body.tets, len(body.rest_positions), body.pinned), CholmodSolver)
+    solver = Direct(BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), CholmodSolver)
     solver.fill(blocks, 1.0, None, low_rank)
     return solver
 
 
 def iterative(body, low_rank, blocks):
-    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).vertex_pattern
+    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).vertex_pattern
     solver = ConjugateGradients(body, pattern, 2000, CholmodSolver)
     solver.fill(blocks, 1.0, None, low_rank)
     return solver
@@ -151,7 +151,7 @@ def test_few_conjugate_gradients_are_the_least_over_what_was_tried():
     body = bar(10.0)
     blocks = blocks_of(body)
     low_rank = low_rank_of(dense(body, blocks), [1, -1, 0.3], 0.9)
-    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).vertex_pattern
+    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).vertex_pattern
     solver = ConjugateGradients(body, pattern, 5, CholmodSolver)
     solver.fill(blocks, 1.0, None, low_rank)
     assert solver.try_factorize()

@@ -31,7 +31,7 @@ def touching(count: int, stencils: int, seed: int, stiffness: float = 1.0) -> sp
 def test_as_dense(kind):
     """Pairs appear, separate and return; without any, the bits are as before."""
     body = bar(10.0)
-    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    sparsity, blocks = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), blocks_of(body)
     if kind is None:
         solver = ConjugateGradients(body, sparsity.vertex_pattern, 2000, CholmodSolver)
     else:
@@ -57,7 +57,7 @@ def test_as_dense(kind):
 def test_what_lies_in_tets_makes_no_pattern():
     """And few pairs keep the order; others are ordered anew."""
     body = bar(10.0)
-    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    sparsity, blocks = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), blocks_of(body)
     solver, n = Direct(sparsity, CholmodSolver), len(sparsity.free)
     alone, own = solver._solver, sparsity.pattern
     inside = Pairs(
@@ -82,7 +82,7 @@ def test_what_lies_in_tets_makes_no_pattern():
 
 def test_few_pairs_by_few_are_ordered_anew_in_the_end():
     body = bar(10.0)
-    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    sparsity, blocks = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), blocks_of(body)
     solver, n = Direct(sparsity, CholmodSolver), len(sparsity.free)
     alone = solver._solver
     for count in range(1, FEW + 1):
@@ -95,7 +95,7 @@ def test_few_pairs_by_few_are_ordered_anew_in_the_end():
 def test_what_is_new_and_soft_is_on_the_diagonal():
     """It is at least as stiff there in any direction; stiff pairs, and the first ones, extend the pattern."""
     body = bar(10.0)
-    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    sparsity, blocks = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), blocks_of(body)
     solver, n, A = Direct(sparsity, CholmodSolver), len(sparsity.free), dense(body, blocks)
     b = np.random.default_rng(1).standard_normal((n, 3))
 
@@ -127,7 +127,7 @@ def test_what_is_new_and_soft_is_on_the_diagonal():
 def test_a_pattern_serves_the_next_step_that_begins_with_it():
     """To the same bits as one that was made anew."""
     body = bar(10.0)
-    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    sparsity, blocks = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), blocks_of(body)
     used, new = Direct(sparsity, CholmodSolver), Direct(sparsity, CholmodSolver)
     b = np.random.default_rng(1).standard_normal((len(used.free), 3))
     few, others = (pairs_of(touching(len(b), 6, seed)) for seed in (0, 1))

@@ -9,6 +9,7 @@ import pytest
 from sinew.core.foundation.errors import SettingsError
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.mechanics.assembly.elements import ElementNodes
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.numerics.linear_solvers import registry
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
@@ -50,7 +51,7 @@ def test_the_fastest_is_taken(monkeypatch, body):
 
 
 def test_conjugate_gradients_where_the_factor_does_not_fit(body):
-    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).pattern
+    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).pattern
     needed = factor_bytes(entries_of(pattern))
     choice = choose("automatic", body, int(needed))
     assert choice.name == "pcg"
@@ -67,14 +68,14 @@ def test_the_estimate_is_for_a_compact_body(monkeypatch, missing):
     surface = SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     mesh = lattice_tets(surface, 30)
     n = len(mesh.rest_positions)
-    counted = entries_of(BlockSparsity(mesh.tets, n, np.array([], dtype=int)).pattern)
+    counted = entries_of(BlockSparsity(ElementNodes.of_tets(mesh.tets), n, np.array([], dtype=int)).pattern)
     assert counted < entries_of_compact(n) < 4 * counted
 
 
 def test_without_metis_the_factor_in_its_order_is_counted(monkeypatch, body):
     """On Windows it had been counted for the natural order of the vertices."""
     monkeypatch.setattr(importlib.util, "find_spec", without("pymetis"))
-    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).pattern
+    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).pattern
     assert entries_of(pattern) == CholmodSolver(pattern).factor_entries
     monkeypatch.setattr(importlib.util, "find_spec", without("pymetis", "cvxopt"))
     assert entries_of(pattern) > 0

@@ -1,0 +1,257 @@
+"""Elements of a tet mesh: each is a tet, or several adjacent tets, with one deformation gradient.
+
+The deformation gradient of an element is the mean of its tets' gradients, weighted by their volumes w_t ([LNL09]: edge-
+based smoothing, Liu, Nguyen-Thoi and Lam, "An edge-based smoothed finite element method", J. Sound Vib. 320, 2009; here
+on a partition of the tets):
+
+    F = sum_a x_a N_a^T        with        N_a = sum_t w_t N_ta / sum_t w_t
+
+over the k nodes of the element, which are its tets' vertices. The gradients N_a sum to zero. With the second derivative
+H of the element's energy by F, the element matrix consists of the blocks ``K_ab = N_a^T H N_b`` of 3 x 3 numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.kernels.jit import inlined, parallel_kernel
+from .deformation_gradient import NodalGather, deformation_gradients, shape_gradients
+
+
+@dataclass(frozen=True)
+class ElementNodes:
+    """Vertices of e elements.
+
+    Attributes
+    ----------
+    starts : (e+1,) int64
+        Element i has the nodes ``starts[i]`` to ``starts[i + 1] - 1``.
+    vertices : (k,) int64, the vertex of each node
+    """
+
+    starts: np.ndarray
+    vertices: np.ndarray
+
+    @classmethod
+    def of_tets(cls, tets: np.ndarray) -> ElementNodes:
+        """Return one element per tet (m,4)."""
+        return cls(4 * np.arange(len(tets) + 1, dtype=np.int64), tets.astype(np.int64).ravel())
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @cached_property
+    def block_starts(self) -> np.ndarray:
+        """Index (e+1,) of each element's first block among all element blocks. An element with k nodes has the blocks
+        of its node pairs (a, b), a >= b: (0,0), (1,0), (1,1), (2,0) to (k-1,k-1).
+        """
+        k = np.diff(self.starts)
+        return np.concatenate([[0], np.cumsum(k * (k + 1) // 2)]).astype(np.int64)
+
+    @cached_property
+    def vertex_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices of the rows and of the columns of all element blocks, (b,) int64 each."""
+        rows = np.empty(int(self.block_starts[-1]), dtype=np.int64)
+        columns = np.empty_like(rows)
+        _fill_pairs(len(self), self.starts, self.block_starts, self.vertices, rows, columns)
+        return rows, columns
+
+    def pairs(self, free_index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows, columns and indices, (p,) int64 each, of all element blocks between free vertices.
+
+        ``free_index`` (n,) is each vertex's row and column among the free vertices, -1 if it is pinned.
+        """
+        # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
+        free_index = np.asarray(free_index, dtype=np.int64)
+        rows, columns = (free_index[each] for each in self.vertex_pairs)
+        slots = np.flatnonzero((rows >= 0) & (columns >= 0)).astype(np.int64)
+        return rows[slots], columns[slots], slots
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Elements of a mesh with n vertices and m tets.
+
+    Attributes
+    ----------
+    nodes : ElementNodes
+    N : (k,3) 1/m, gradient of each node's shape function in its element
+    of_tet : (m,) int64, element that each tet belongs to
+    tet_slots : (m,10) int64
+        Element block of each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). Its rows may belong to either
+        corner, which does not matter to symmetric contributions.
+    vertex_count : number n of vertices
+    """
+
+    nodes: ElementNodes
+    N: np.ndarray
+    of_tet: np.ndarray
+    tet_slots: np.ndarray
+    vertex_count: int
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def _gather(self) -> NodalGather:
+        return NodalGather(self.nodes.starts, self.nodes.vertices, self.vertex_count)
+
+    @cached_property
+    def gradient_operator(self) -> sp.csr_matrix:
+        """Sparse matrix (3e,n): row 3i + j maps a function at the vertices to its derivative by axis j in element i."""
+        rows = 3 * np.repeat(np.arange(len(self)), np.diff(self.nodes.starts))[:, None] + np.arange(3)
+        columns = np.broadcast_to(self.nodes.vertices[:, None], rows.shape)
+        shape = 3 * len(self), self.vertex_count
+        return sp.csr_matrix((self.N.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
+
+    def gradients(self, positions: np.ndarray) -> np.ndarray:
+        """Return the deformation gradient (e,3,3) per element for vertex ``positions`` (n,3) m. For displacements,
+        return its change.
+        """
+        return deformation_gradients(positions, self.nodes.starts, self.nodes.vertices, self.N)
+
+    def nodal_forces(self, stress: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient (n,3) N of an elastic energy by the vertex positions, from the stresses (e,3,3) Pa and
+        volumes ``weights`` (e,) m³ of the elements.
+        """
+        return self._gather.stress_forces(stress, self.N, weights)
+
+    def matrices(self, hessians: np.ndarray) -> np.ndarray:
+        """Return the blocks (b,3,3) of all element matrices, from the second derivatives ``hessians`` (e,6,3,3) of the
+        elements' energies by F: block (a, b), a >= b, is that by the columns a and b of F.
+        """
+        blocks = np.empty((int(self.nodes.block_starts[-1]), 3, 3))
+        _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, blocks)
+        return blocks
+
+    def isotropic(self, stiffness: np.ndarray) -> np.ndarray:
+        """Return the products ``stiffness N_a . N_b`` (b,), one per element block, for a stiffness (e,) of the
+        elements.
+        """
+        values = np.empty(int(self.nodes.block_starts[-1]))
+        _fill_isotropic(len(self), self.nodes.starts, self.nodes.block_starts, self.N, stiffness, values)
+        return values
+
+    def of_tets(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums (b,) of values (m,10) per corner pair of the tets, one per element block."""
+        return np.bincount(self.tet_slots.ravel(), values.ravel(), minlength=int(self.nodes.block_starts[-1]))
+
+    def scaled(self, size: float) -> Elements:
+        """Return the elements of the same mesh scaled by the factor ``size``."""
+        return replace(self, N=self.N / size)
+
+
+def elements_of(
+    rest_positions: np.ndarray, tets: np.ndarray, weights: np.ndarray, group: np.ndarray | None = None
+) -> Elements:
+    """Return the elements of a mesh with ``rest_positions`` (n,3) m and ``tets`` (m,4) of the volumes ``weights`` (m,)
+    m³. ``group`` (m,), from 0 on, is the element of each tet; None: each tet is an element.
+    """
+    n, m, N = len(rest_positions), len(tets), shape_gradients(rest_positions, tets)
+    if group is None:
+        slots = np.arange(10 * m, dtype=np.int64).reshape(m, 10)
+        return Elements(ElementNodes.of_tets(tets), N.reshape(-1, 3), np.arange(m), slots, n)
+    keys, node = np.unique(group[:, None].astype(np.int64) * n + tets, return_inverse=True)
+    node = node.reshape(m, 4)
+    starts = np.searchsorted(keys, n * np.arange(int(group.max()) + 2, dtype=np.int64)).astype(np.int64)
+    share = (weights / np.bincount(group, weights)[group])[:, None, None] * N
+    sums = [np.bincount(node.ravel(), share[:, :, j].ravel(), minlength=len(keys)) for j in range(3)]
+    nodes = ElementNodes(starts, keys % n)
+    local = node - starts[group][:, None]
+    first, second = (local[:, each] for each in np.tril_indices(4))
+    high, low = np.maximum(first, second), np.minimum(first, second)
+    slots = nodes.block_starts[group][:, None] + high * (high + 1) // 2 + low
+    return Elements(nodes, np.column_stack(sums), np.asarray(group, dtype=np.int64), slots, n)
+
+
+def joined_elements(several: Sequence[Elements]) -> Elements:
+    """Return the elements of several meshes whose vertices and tets are concatenated in the same order."""
+
+    def offsets(counts: list[int]) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    vertices = offsets([each.vertex_count for each in several])
+    elements = offsets([len(each) for each in several])
+    nodes = offsets([len(each.nodes.vertices) for each in several])
+    blocks = offsets([int(each.nodes.block_starts[-1]) for each in several])
+    starts = [each.nodes.starts[:-1] + at for each, at in zip(several, nodes)]
+    return Elements(
+        ElementNodes(
+            np.append(np.concatenate(starts), nodes[-1]).astype(np.int64),
+            np.concatenate([each.nodes.vertices + at for each, at in zip(several, vertices)]),
+        ),
+        np.concatenate([each.N for each in several]),
+        np.concatenate([each.of_tet + at for each, at in zip(several, elements)]),
+        np.concatenate([each.tet_slots + at for each, at in zip(several, blocks)]),
+        int(vertices[-1]),
+    )
+
+
+@parallel_kernel
+def _fill_pairs(begin, end, starts, block_starts, vertices, rows, columns):
+    for e in range(begin, end):
+        block = block_starts[e]
+        for a in range(starts[e], starts[e + 1]):
+            for b in range(starts[e], a + 1):
+                rows[block], columns[block] = vertices[a], vertices[b]
+                block += 1
+
+
+@parallel_kernel
+def _fill_isotropic(begin, end, starts, block_starts, N, stiffness, values):
+    for e in range(begin, end):
+        block = block_starts[e]
+        for a in range(starts[e], starts[e + 1]):
+            for b in range(starts[e], a + 1):
+                values[block] = stiffness[e] * (N[a, 0] * N[b, 0] + N[a, 1] * N[b, 1] + N[a, 2] * N[b, 2])
+                block += 1
+
+
+@parallel_kernel
+def _fill_matrices(begin, end, starts, block_starts, N, hessians, blocks):
+    T = np.empty((3, 3, 3))
+    for e in range(begin, end):
+        first, k = starts[e], starts[e + 1] - starts[e]
+        start = block_starts[e]
+        for b in range(1, k):
+            _times_gradient(hessians[e], N[first + b], T)
+            for a in range(b, k):
+                _sum_along(N[first + a], T, blocks[start + a * (a + 1) // 2 + b])
+        # The gradients sum to zero, so the blocks of node 0 are minus sums of those of the other nodes.
+        for i in range(3):
+            for j in range(3):
+                whole = 0.0
+                for a in range(1, k):
+                    total = 0.0
+                    for b in range(1, k):
+                        if a >= b:
+                            total += blocks[start + a * (a + 1) // 2 + b, i, j]
+                        else:
+                            total += blocks[start + b * (b + 1) // 2 + a, j, i]
+                    blocks[start + a * (a + 1) // 2, i, j] = -total
+                    whole += total
+                blocks[start, i, j] = whole
+
+
+@inlined
+def _times_gradient(hessian, N, T):
+    """Compute ``T_a = sum_b H_ab N_b`` (3,3,3) for the columns a of F, from the six blocks H_ab, a >= b, of a
+    ``hessian`` and a shape gradient N (3,).
+    """
+    for i in range(3):
+        for j in range(3):
+            T[0, i, j] = hessian[0, i, j] * N[0] + hessian[1, j, i] * N[1] + hessian[3, j, i] * N[2]
+            T[1, i, j] = hessian[1, i, j] * N[0] + hessian[2, i, j] * N[1] + hessian[4, j, i] * N[2]
+            T[2, i, j] = hessian[3, i, j] * N[0] + hessian[4, i, j] * N[1] + hessian[5, i, j] * N[2]
+
+
+@inlined
+def _sum_along(N, T, out):
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = N[0] * T[0, i, j] + N[1] * T[1, i, j] + N[2] * T[2, i, j]
