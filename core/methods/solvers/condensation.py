@@ -95,14 +95,11 @@ def condense(
     mixed: Mixed, terms: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Condense the stretches of Mixed FEM. Write the element matrices of ``J^T H_s J`` plus mass to ``blocks``
-    (m,10,3,3). Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,), which
-    measure the disagreement c of s(F) and s.
+    (m,10,3,3). Return the condensed stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,).
 
-    J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
+    J is the derivative of the polar stretch s(F) by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
     Weights w (m,): volumes times h², m³ s². N (m,4,3): shape function gradients, 1/m. ``masses`` (m,4): masses at the
-    corners, kg. ``terms`` selects second derivatives of the polar stretch to add, among them the twists, which are
-    terms of element rotations: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``. Twists are
-    positive under tension; their formula assumes that s equals s(F).
+    corners, kg. ``terms``: second derivatives of the polar stretch to add.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -120,9 +117,9 @@ def local_update(
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
     Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, and
-    two energies for the line search: ``w ds . H_s ds`` (m,) for the predicted decrease, and ``w lambda . c`` (m,) for
-    the merit. ``c = s(F) - s``; J is the derivative of s(F) by F; g_s, H_s are the derivatives of the energy density at
-    s; w (m,) are ``weights``. If ``terms`` is ALL or EXACT, ``w ds . H_s ds`` includes the work of the twists.
+    two energies for the line search: ``w ds . H_s ds`` (m,) for the predicted decrease, ``w lambda . c`` (m,) for the
+    merit. ``c = s(F) - s``; J is the derivative of s(F) by F; g_s, H_s are the derivatives of the energy density at s.
+    If ``terms`` is ALL or EXACT, the first energy includes the work of element rotations.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -131,9 +128,7 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same condensed stresses (m,3,3), Pa, and energies (m,) as :func:`condense`, without computing element
-    matrices. ``weights`` (m,) multiply the energies.
-    """
+    """Return the stresses (m,3,3), Pa, and the energies (m,) of :func:`condense`, without element matrices."""
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     _condensed_stress(m, *mixed, weights, P, disagreement)
@@ -194,9 +189,7 @@ def _condense(
 def _condense_exactly(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
 ):
-    """Condense with the complete second derivative of the polar stretch. This kernel is separate from ``_condense``,
-    since few bodies need it compiled.
-    """
+    """Condense with the complete second derivative of the polar stretch. Few bodies need this kernel compiled."""
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
@@ -225,9 +218,8 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store the element's condensed stress, its stress in the frame V, and the energy density ``c . H_s c`` of the
-    disagreement ``c = s(F) - s``, in a lane of the workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``,
-    ``T = V^T Q``, and the normal and shear parts of the second derivative ``H_s`` of psi.
+    """Store the condensed stress of an element and the energy density of ``s(F) - s`` in a lane of the workspace W.
+    Return the shares of the singular values, ``V^T Q``, and the normal and shear second derivatives of psi.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -247,9 +239,7 @@ def _set_stress(W, lane, U, Vt):
 
 @inner_kernel
 def _condense_lanes(W):
-    """Compute in all lanes of the workspace W: the condensed stress, the energy density ``c . H_s c`` of the
-    disagreement ``c = s(F) - s``, and the element matrix's blocks of corners 2, 3, 4.
-    """
+    """Compute condensed stress, energy of ``s(F) - s`` and element matrix in all lanes of the workspace W."""
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         shares, T, A, flip = _set_stress(W, lane, U, Vt)
@@ -272,8 +262,8 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return the three changes E of the stretch, in the frame Q, due to unit displacements of a corner along x, y and
-    z. n is the corner's shape function gradient in the frame V, ``V^T N``.
+    """Return the changes of the stretch, in the frame Q, due to unit displacements of a corner along x, y and z. n is
+    the corner's shape function gradient in the frame V.
     """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
@@ -355,9 +345,7 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of the twists, which may be negative, to ``ds . H_s ds`` for the stretch changes ds in all lanes of
-    the workspace W. Twists are the terms of element rotations in the second derivative of the polar stretch.
-    """
+    """Add the work of element rotations, which may be negative, to ``ds . H_s ds`` in all lanes of the workspace W."""
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
         x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)

@@ -48,9 +48,7 @@ class PolarHessianTerms(IntEnum):
 
 @inlined
 def _share(own, other):
-    """Return ``own / (own + other)`` for two singular values. The sum is clamped away from zero for inverted
-    elements.
-    """
+    """Return ``own / (own + other)`` of two singular values, with the sum clamped away from zero."""
     total = own + other
     least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
     return own / (least if abs(total) < SMALLEST_SUM else total)
@@ -65,9 +63,9 @@ def shares_of(sigma):
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, terms):
-    """Return the twists about the three axes, Pa: the second derivatives of the energy density by rotations of the
-    element. Negative ones are set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses in
-    the frame Q.
+    """Return the twists about the three axes, Pa: second derivatives of the energy density by rotations of the element.
+    Unless ``terms`` is ALL or EXACT, negative twists are set to zero. ``stress`` (3,): principal stresses in the frame
+    Q.
     """
     least = -1e300 if terms > 1 else 0.0
     x, y, z = product(Vt, Q)
@@ -81,9 +79,8 @@ def twists_of(Vt, Q, sigma, stress, terms):
 
 @inner_kernel
 def add_twists(W, terms):
-    """Add the twists to the element matrices in all lanes of the workspace W: the quadratic form ``w/2 sum_k twist_k
-    r_k²`` of the corners' displacements, with the element's three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``.
-    ``terms`` is a PolarHessianTerms.
+    """Add ``w/2 sum_k twist_k r_k²``, with the element's rotations r_k about three axes, to the element matrices in all
+    lanes of the workspace W. ``terms`` is a PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -127,8 +124,8 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """Return ``weight`` times ``T'_ij = 2 T_ij / (sigma_i + sigma_j)``, (3,3), for a symmetric stress T of six numbers
-    t. The result is zero for a flat or inverted element, whose polar stretch jumps.
+    """Return ``weight`` times ``2 T_ij / (sigma_i + sigma_j)``, (3,3), for a symmetric stress T of six numbers t; zero
+    for a flat or inverted element.
     """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)

@@ -65,34 +65,29 @@ class StretchDamping:
         return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives of the damping potential D by the deformation gradients, per unit volume,
-        (m,3,3) Pa.
-        """
+        """Return the derivatives (m,3,3), Pa, of the damping potential per volume by the deformation gradients."""
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(
         self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses (m,3,3) Pa and the element matrices (m,10,3,3) of the damping potential, the latter
-        multiplied by ``scale`` (h² in a step). The matrices are the complete second derivatives if ``exact``, else the
-        positive semi-definite part ``J^T C J`` with the derivative J of the stretch by F. N (m,4,3): shape function
-        gradients, 1/m.
+        """Return the stresses (m,3,3) Pa of the damping potential, and its element matrices (m,10,3,3) times ``scale``
+        (h² in a step). The matrices are the second derivatives: complete if ``exact``, else their positive
+        semi-definite part. N (m,4,3): shape function gradients, 1/m.
         """
         return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
 
     def linearized(
         self, deformation: Deformation, dF: np.ndarray, N: np.ndarray, scale: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses and element matrices of :meth:`condensed` for changes dF (m,3,3) of the deformation
-        gradients, with the stretches linearized about ``deformation``.
-        """
+        """Return the results of :meth:`condensed` after changes dF (m,3,3) of F, with linearized stretches."""
         mixed = self._mixed(deformation, deformation.stretch())
         away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
         return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivative of the damping potential by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times
-        the potential's second derivative along ds per element, (m,). s and ds are (m,6).
+        """Return the damping potential's derivative by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times its
+        second derivative along ds, (m,). s and ds are (m,6).
         """
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))

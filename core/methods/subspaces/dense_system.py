@@ -49,9 +49,7 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """Workspace (3,r,3,r) for additions to the matrix. It is allocated at first use, since it is as large as the
-        Cholesky factor.
-        """
+        """Workspace (3,r,3,r) for additions to the matrix, allocated at first use."""
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -62,8 +60,8 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix: the mass, the element matrices in ``self.blocks``, element matrices ``added``
-        (c,10,3,3), and ``scale`` times the stiffness of ``potentials`` at the ``unknowns`` (r,3) and of ``low_rank``.
+        """Assemble the matrix from the mass, the element matrices ``self.blocks`` and ``added`` (c,10,3,3), and
+        ``scale`` times the stiffness of ``potentials`` at the ``unknowns`` (r,3) and the ``low_rank`` matrix.
         """
         if added is not None:
             self.blocks += added
@@ -82,9 +80,7 @@ class DenseSystem(LinearSystem):
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Add an array (3,r,3,r) to the assembled matrix. The function ``change`` fills the array, and its result is
-        returned.
-        """
+        """Add an array (3,r,3,r), filled by the function ``change``, to the matrix. Return the function's result."""
         self._change.fill(0.0)
         answer = change(self._change)
         self._matrix += self._change[:, self.free][:, :, :, self.free]
@@ -116,9 +112,7 @@ class DenseSystem(LinearSystem):
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution (r,3) of the factorised system for a right-hand side (r,3). It is zero at prescribed
-        unknowns.
-        """
+        """Return the solution (r,3) for a right-hand side (r,3), with zeros at prescribed unknowns."""
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T

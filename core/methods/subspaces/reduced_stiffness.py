@@ -50,8 +50,8 @@ class ReducedStiffness:
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
         """Fill ``matrix[i,:,p,:]``, for axes i <= p, of a ``matrix`` (3,r,3,r) with stiffness plus mass. If i = p, only
-        the upper triangle is valid. ``blocks`` (c,10,3,3): per cubature point, the energy's Hessian by F, as the blocks
-        of the 10 corner pairs of an element matrix of the reference tet.
+        the upper triangle is valid. ``blocks`` (c,10,3,3): Hessian of the energy by F per cubature point, as the 10
+        blocks of an element matrix.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
@@ -64,9 +64,7 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """Return the r columns of G (n,r), split into tiles of equal width: (tiles,n,width). The last tile is padded with
-    zeros.
-    """
+    """Return the columns of G (n,r) in tiles of equal width: (tiles,n,width). The last tile is padded with zeros."""
     rows, r = G.shape
     width = max(1, -(-r // max(1, round(r / TILE))))
     begins = range(0, r, width)
@@ -79,9 +77,7 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @ItemKernel
 def _assemble(items, blocks, tiles, mass, matrix):
-    """Compute work items of the assembly until none is left. An item consists of the columns of one tile in one block
-    of the matrix.
-    """
+    """Compute work items of the assembly until none is left. An item is one tile of columns of one matrix block."""
     count, _, width = tiles.shape
     product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
     item = take(items)
@@ -106,8 +102,8 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Fill ``product`` with ``Q_ip G`` for a chunk of cubature points: second derivatives by the rows i and p of F,
-    from ``blocks``, times the basis gradients G (3c,width) of one tile.
+    """Fill ``product`` with ``Q_ip G``, for axes i, p: second derivatives of the energy by the rows i and p of F, times
+    the basis gradients G (3c,width) of one tile.
     """
     for c in range(len(blocks)):
         for a in range(3):
@@ -126,9 +122,7 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """Write a tile K (width,width) plus ``mass_factor`` times the mass to ``block`` (r,r), from the indices ``row``,
-    ``column`` on.
-    """
+    """Write a tile K (width,width) plus ``mass_factor`` times the mass to ``block`` (r,r) at ``row``, ``column``."""
     r = len(mass)
     for j in range(min(len(K), r - row)):
         out, its_mass = block[row + j], mass[row + j]
@@ -143,9 +137,7 @@ def _row(block, a, i, p):
 
 @inlined
 def _entry(block, a, b, i, p):
-    """Return the second derivative of the energy by the entries (i, a) and (p, b) of F. ``block`` is the element matrix
-    of the reference tet: it stores the corner pairs (a+1, b+1) with a >= b, and other pairs are their transposes.
-    """
+    """Return the energy's second derivative by the entries (i, a) and (p, b) of F, from an element matrix ``block``."""
     if a >= b:
         return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]
     return block[(b + 1) * (b + 2) // 2 + a + 1, p, i]

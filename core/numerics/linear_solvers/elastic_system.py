@@ -1,10 +1,8 @@
 """Linear system with the matrix ``M + h² sum_e w_e B_e^T H_e B_e`` of the free vertices, for full-space solvers.
 
 B_e (9 x 12) maps the corners of tet e to its deformation gradient, H_e (9 x 9) is the Hessian of its energy density,
-w_e its volume. These products are never formed. The matrix of a tet consists of ten 3 x 3 blocks for pairs of corners a
->= b, ``K_ab = w N_a^T H N_b + m_ab I``, from the shape gradients N_a and the Hessian in the frame of the singular
-vectors. Other potentials of points inside a tet add to its ten blocks, so that the sparsity pattern depends on the mesh
-alone and is built once.
+w_e its volume. The matrix of a tet consists of ten 3 x 3 blocks for pairs of corners a >= b, ``K_ab = w N_a^T H N_b +
+m_ab I``, with the shape gradients N_a. Other potentials of points inside a tet add to its ten blocks.
 
 Dirichlet conditions: rows and columns of pinned vertices are left out, not set to the identity. Solvers set pinned
 vertices to their targets at the start of a step (``StepSolver.start``) and zero the gradient there.
@@ -74,11 +72,9 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from ``blocks``, which the caller has filled with the stiffness and mass of the tets, and
-        from other terms.
-
-        ``added`` (m,10,3,3) is added to the blocks unchanged. The Hessians of ``potentials`` at positions (n,3) m and
-        the matrix ``low_rank`` are added with the factor ``scale`` (h² for a step).
+        """Assemble the matrix from ``blocks``, which the caller has filled with the tets' stiffness and mass. Add
+        ``added`` (m,10,3,3), and ``scale`` (h² for a step) times the Hessians of ``potentials`` at positions (n,3) m
+        and ``low_rank``.
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
         coupling = [
@@ -105,9 +101,7 @@ class ElasticSystem(LinearSystem):
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled matrix; if it is indefinite, drop its low-rank term. Return False if the matrix
-        without that term is not positive definite.
-
-        Conjugate gradients test definiteness only in a coarse space and in the diagonal blocks.
+        without that term is indefinite. Conjugate gradients test this only in a coarse space and in diagonal blocks.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:

@@ -41,9 +41,7 @@ class LinearSystem:
         """Do nothing when the tets' shear moduli (m,), Pa, change: an exact solver depends on the matrix alone."""
 
     def clear_pairs(self) -> None:
-        """Do nothing: there are no contact pairs in the matrix pattern. Subclasses that store such pairs remove those
-        of earlier steps here, so that a resumed bake gives identical results.
-        """
+        """Do nothing. Subclasses whose matrix pattern has contact pairs remove the pairs of earlier steps here."""
 
     def assemble_tangent(
         self,
@@ -54,7 +52,7 @@ class LinearSystem:
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Fill ``blocks`` from the elements' ``tangent``, Pa, with the factor ``scale`` (h² for a step), and from their
+        """Fill ``blocks`` with ``scale`` (h² for a step) times the stiffness of the elements' ``tangent``, Pa, plus the
         masses; then call ``assemble`` with the other arguments.
         """
         tangent_blocks(tangent, self.N, scale * self.weights, self.masses, self.blocks)

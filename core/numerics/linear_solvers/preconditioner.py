@@ -4,13 +4,12 @@
 
 is the approximate Hessian of Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic
 Materials", 2017), the same n x n matrix for x, y and z, independent of the deformation. It is factorised once per model
-and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the error after 20 inner iterations on a
-test body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
+and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the error after 20 inner iterations on a test
+body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
 
 Contact springs and sticking friction may be stiffer by orders of magnitude. While such forces act, x, y and z have
-separate matrices, to which the diagonals of the forces' stiffness blocks are added. On a horizontal ground this is the
-whole stiffness; on slopes it is a bound within a factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``. The matrices are
-refactorised when the total diagonal has changed by a factor of two at a vertex.
+separate matrices, to which the diagonals of the forces' stiffness blocks are added. On slopes this is a bound within a
+factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``.
 """
 
 from __future__ import annotations
@@ -49,9 +48,7 @@ class ShapePreconditioner:
         self._added: np.ndarray | None = None  # added diagonals at the vertices, (f,3), as factorised
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Replace the tets' shear moduli (m,), Pa; the next :meth:`prepare` factorises again with the same symbolic
-        analysis.
-        """
+        """Replace the tets' shear moduli (m,), Pa; the next :meth:`prepare` factorises again."""
         self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
 
     @property
@@ -60,10 +57,8 @@ class ShapePreconditioner:
         return self._solver.factor_entries
 
     def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
-        """Factorise P for ``scale`` (h² for a step), unless the current factor is still valid.
-
-        ``added`` (m,10,3) are diagonals to add to the element blocks, for example from contact. If they have changed
-        little, the current factor is kept.
+        """Factorise P for ``scale`` (h² for a step), unless the current factor is still valid. ``added`` (m,10,3):
+        diagonals to add to the element blocks, for example from contact; small changes are ignored.
         """
         rescaled = scale != self._scale
         if rescaled:
@@ -87,9 +82,7 @@ class ShapePreconditioner:
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """Return the contributions of each tet to P, (m,10) kg, for its ten corner pairs (a, b), a >= b. ``scale`` is
-        the factor of the stiffness (h² for a step).
-        """
+        """Return the tets' contributions (m,10) kg to P for corner pairs a >= b. ``scale`` multiplies the stiffness."""
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus
         K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
@@ -100,9 +93,7 @@ class ShapePreconditioner:
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the matrix diagonal per free vertex and axis, (f,3), summed from the element values ``blocks``
-        (m,10,3).
-        """
+        """Return the matrix diagonal per free vertex and axis, (f,3), from the element values ``blocks`` (m,10,3)."""
         own = blocks.reshape(-1, 3)[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
 
