@@ -85,7 +85,7 @@ def _line_minimum(
     scale: float,
 ) -> float:
     """Return the fraction t, from 0 to 1, at which the model is least on the segment ``dx + t (new - dx)``. R and R_new
-    (n,3) are the gradients of its quadratic part at the segment's ends.
+    (n,3) are the gradients of the model's quadratic part at the segment's ends.
     """
     segment = new - dx
     first, last = float(np.sum(segment * R)), float(np.sum(segment * R_new))

@@ -116,10 +116,10 @@ def local_update(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
-    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, and
-    two energies for the line search: ``w ds . H_s ds`` (m,) for the predicted decrease, ``w lambda . c`` (m,) for the
-    merit. ``c = s(F) - s``; J is the derivative of s(F) by F; g_s, H_s are the derivatives of the energy density at s.
-    If ``terms`` is ALL or EXACT, the first energy includes the work of element rotations.
+    Return four arrays: changes of the stretches ``ds = c + J dF`` (m,6); multipliers ``lambda = g_s + H_s ds`` (m,6)
+    Pa; ``w ds . H_s ds`` (m,) for the predicted decrease; ``w lambda . c`` (m,) for the merit. Here ``c = s(F) - s``, J
+    is the derivative of s(F) by F, g_s and H_s are the derivatives of the energy density at s, and w are the
+    ``weights``. If ``terms`` is ALL or EXACT, the third array includes the work of element rotations.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)

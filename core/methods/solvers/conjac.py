@@ -11,8 +11,7 @@ velocities are projected onto J in the mass product. Then a step consists of thr
 
 The exact integration dissipates no energy (the step of [ConJac20]: :mod:`.conjac_published`). J neglects nonlinear
 energy, so vibrations are scaled until a step ends with the energy of its linear system. If the error is large, or with
-contact, the step minimizes a potential of all vertices with the nodes' inertia. In free flight the quasistatic forces
-exclude rigid motion. If the nodes of a free part cannot represent its rotation, its rigid motions become unknowns.
+contact, the step minimizes a potential of all vertices with the nodes' inertia.
 """
 
 from __future__ import annotations

@@ -86,9 +86,7 @@ class IncrementalPotential:
         self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
     ) -> tuple[float, float]:
         """Return the incremental potential without elastic energy, and the sum of its terms' absolute values, kg m².
-
-        Stretch damping is evaluated at the stretches s (m,6), which may be None without damping. The strain potential
-        is evaluated at ``stretch``, which may be None without a strain potential.
+        The stretches s (m,6) are for damping, ``stretch`` is for the strain potential; None if unused.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -142,7 +140,7 @@ class IncrementalPotential:
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives by F of the elastic energy density, Pa, minus the part that a strong strain
+        """Return the elastic energy density's second derivatives by F, Pa, without the part that a strong strain
         potential cancels. If ``projected``, the result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
@@ -151,8 +149,8 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the second derivatives by the independent stretches of the elastic energy density, Pa, minus the part
-        that a strong strain potential cancels. The result is made positive semi-definite.
+        """Return the elastic energy density's second derivatives by the stretches, Pa, without the part that a strong
+        strain potential cancels. The result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
@@ -225,7 +223,7 @@ class IncrementalPotential:
         )
 
     def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
-        """Return the unilateral springs of each potential at x (n,3) m, where the linear system must be assembled."""
+        """Return each potential's unilateral springs at x (n,3) m. The linear system must be assembled at x."""
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:

@@ -165,8 +165,8 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (m,) of tets whose independent stretches restart from the identity, or None. The mask selects
-        inverted tets away from pins and their neighbours; all tets if many are inverted.
+        """Return the mask (m,) of tets whose stretches restart from the identity, or None: inverted tets not near pins,
+        with their neighbours, or all tets if many are inverted.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:

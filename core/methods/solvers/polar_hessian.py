@@ -63,9 +63,8 @@ def shares_of(sigma):
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, terms):
-    """Return the twists about the three axes, Pa: second derivatives of the energy density by rotations of the element.
-    Unless ``terms`` is ALL or EXACT, negative twists are set to zero. ``stress`` (3,): principal stresses in the frame
-    Q.
+    """Return the element's twists, Pa: second derivatives of the energy density by rotations about three axes. Negative
+    twists are set to zero unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses in the frame Q.
     """
     least = -1e300 if terms > 1 else 0.0
     x, y, z = product(Vt, Q)
@@ -102,9 +101,6 @@ def add_twists(W, terms):
 def add_polar_hessian(W):
     """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the element
     matrices in all lanes of the workspace W.
-
-    A corner with the shape function gradient n that moves along the axis p, both in the frame V, causes ``D = U^T dF V
-    = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n`` (:func:`shares_of`).
     """
     for lane in range(LANES):
         U, Vt, N = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)), matrix(W, at.N + lane)
@@ -135,8 +131,8 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return the vectors of a corner that its blocks need: n, ``T n``, the three vectors ``m_p = shares_p n``, and ``T
-    m_p``, for the axes p = x, y, z. n (3,) is the corner's shape function gradient in the frame V.
+    """Return a corner's vectors n, ``T n``, the three ``m_p = shares_p n``, and ``T m_p``, for the axes p = x, y, z. n
+    (3,) is the corner's shape function gradient in the frame V.
     """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
@@ -169,8 +165,8 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """Return the element's rotations ``D_ij - D_ji`` about the three axes, with ``D = U^T dF V``, up to their sign, due
-    to unit displacements of a corner along x, y and z. n is the corner's shape function gradient in the frame V.
+    """Return the element's rotations about the three axes, up to their sign, due to unit displacements of a corner
+    along x, y and z. n is the corner's shape function gradient in the frame V.
     """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 

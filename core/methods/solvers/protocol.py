@@ -19,7 +19,7 @@ class Solver(Protocol):
     """Solver that advances the state of a body by one time step at a time."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        """Prepare to solve for a model. ``linear_solver`` is a linear solver; None: chosen by the settings."""
+        """Prepare to solve for a model. ``linear_solver``: used instead of the settings' choice."""
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
         """Replace the body's model. ``pinned``, ``stiffness``: True if prescribed unknowns or stiffness changed."""

@@ -20,8 +20,6 @@ def space_of(model: Model, settings: SolverSettings) -> Space:
 
 
 def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:
-    """Return the solver that the settings name, for the full space or a subspace. ``linear_solver``: used instead of
-    the settings' choice.
-    """
+    """Return the settings' solver for a space. ``linear_solver``: used instead of the settings' choice."""
     module, _, method = settings.kind.method.rpartition(".")
     return getattr(import_module(f".{module}", __package__), method)(space, settings, linear_solver)

@@ -102,7 +102,7 @@ class RigidParts:
         return moved
 
     def without_rigid_motion(self, velocities: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return velocities (n,3) minus the components' rigid motions, to which the result is mass-orthogonal."""
+        """Return velocities (n,3) without rigid motions of the ``components``: the mass-orthogonal remainder."""
         momenta = self._mass @ velocities
         for each in components:
             velocities = velocities - each.motions @ each.rigid_motion(momenta)
@@ -114,8 +114,7 @@ class RigidParts:
         """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
         to ``after``. Their momenta are conserved, and their vibrations rotate with them.
 
-        The torque of gravity ``weight`` (n,3) is corrected to the mean of the initial and final torques, as in Verlet's
-        rule.
+        The torque of gravity ``weight`` (n,3) is the mean of the initial and final torques, as in Verlet's rule.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -136,9 +135,9 @@ class RigidParts:
         kinetic: float,
         unsure: float,
     ) -> None:
-        """Remove the kinetic energy ``excess`` from the vibrations of the body with the vertices ``rows``: change
-        ``velocities`` (n,3) in place. A negative excess adds energy. Vibrations are unchanged if the absolute excess is
-        at most ``unsure``.
+        """Remove the kinetic energy ``excess``, which may be negative, from the vibrations of the body with the
+        vertices ``rows``: change ``velocities`` (n,3) in place. An absolute excess up to ``unsure`` leaves vibrations
+        unchanged.
 
         All velocities of a suspended body are then scaled to a kinetic energy of at most ``kinetic - excess``.
         """
@@ -184,7 +183,7 @@ def _unit_motions(away: np.ndarray) -> np.ndarray:
 def _free_motions(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the c rigid motions of a component that move none of its pins, as combinations (6,c) of translations and
+    """Return the c rigid motions of a component that leave its pins at rest, as combinations (6,c) of translations and
     rotations, and the centre of rotation (3,) m. ``rows``, ``pins``: indices of its vertices and pinned vertices.
     """
     if not len(pins):

@@ -1,5 +1,5 @@
-"""Stretch damping: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and
-leaves rigid motion unchanged.
+"""Stretch damping: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and leaves
+rigid motion unchanged.
 
     D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)         at the polar stretches s(F(x))
 
@@ -7,17 +7,14 @@ c is the effective step, s_b the stretches extrapolated from the previous steps,
 the time integration rule. C is lagged: the projected second derivative of psi by s at the step's beginning. For small
 displacements the force is ``beta K v``: a vibration of angular frequency omega decays by ``beta omega² / 2`` per second
 (Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1). For a finite rotation, ``beta K v`` sees a strain of half the
-squared angle and damps it. A rotation does not change s, and since D depends on F by s alone, its forces have neither a
-resultant nor a torque.
+squared angle and damps it. A rotation does not change s, so the forces of D have neither a resultant nor a torque.
 
 In Mixed FEM, D is a function of the independent stretches, like the elastic energy. A function of F would resist
-rotations of stiff parts, since a finite step along straight lines stretches their tets. In all solvers, the
-condensation of elasticity (``condensation``) also computes the stress and stiffness of D, with s_b in the place of the
-independent stretch.
+rotations of stiff parts, since a finite step along straight lines stretches their tets. The condensation of elasticity
+(``condensation``) also computes the stress and stiffness of D, with s_b instead of the independent stretch.
 
-Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet, as in a scrambled body, is
-huge. A tet has no damping if a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous
-one.
+Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet is huge. A tet has no damping if
+a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous one.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ The matrix is ``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the cubature 
 components each. Its layout is (3, r, 3, r), with the unknowns of a component side by side: ``B_c A`` is the same for x,
 y and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
 diagonal are written.
-
-Trap: LAPACK is column-major and this layout is row-major, so LAPACK's lower triangle is the upper one here.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class DisplayHandles:
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
     def max_difference(self, unknowns: np.ndarray) -> float:
-        """Return the largest error of displayed surface vertices in a sample, m, for the unknowns (r,3)."""
+        """Return the largest error, m, of displayed positions over sampled surface vertices, for unknowns (r,3)."""
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 
 

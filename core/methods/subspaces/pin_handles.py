@@ -63,9 +63,7 @@ class PinHandles:
         return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
 
     def unknowns(self, displacements: np.ndarray) -> np.ndarray:
-        """Return the affine displacements of the groups, (4g,3) m, that best fit the displacements (p,3) m of pinned
-        vertices.
-        """
+        """Return the affine displacements (4g,3) m of the groups that best fit the pins' displacements (p,3) m."""
         out = np.empty((4 * self.count, 3))
         for g in range(self.count):
             rows = self._group == g
@@ -74,16 +72,16 @@ class PinHandles:
 
 
 def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the index of the connected group of each vertex of ``pinned`` (p,), as an array (p,)."""
+    """Return the index of the connected group of each pinned vertex, (p,). ``pinned`` (p,): vertex indices."""
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
 
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group_of_pin: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
-    """Return harmonic skinning weights (n,g) of g groups of pinned vertices: each is 1 on its group, 0 on other groups
-    and on connected components without pins. ``pinned``, ``group_of_pin`` (p,): indices of the pinned vertices and
-    their groups.
+    """Return harmonic skinning weights (n,g) of g groups of pinned vertices. A group's weight is 1 on the group, 0 on
+    other groups and on connected components without pins. ``pinned``, ``group_of_pin`` (p,): indices of the pinned
+    vertices and of their groups.
     """
     H, n, count = laplacian, laplacian.shape[0], int(group_of_pin.max(initial=-1)) + 1
     weights = np.zeros((n, count))

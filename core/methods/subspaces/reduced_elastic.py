@@ -1,7 +1,4 @@
-"""Elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3).
-
-``reduced_stiffness`` assembles its stiffness.
-"""
+"""Elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3)."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0],
 
 
 class CubatureElastic(ElasticDensity):
-    """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with
-    ``F_c = I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions in a cubature tet.
+    """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with ``F_c =
+    I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions in a cubature tet.
 
     Parameters
     ----------
@@ -26,8 +23,7 @@ class CubatureElastic(ElasticDensity):
     tets : (c,) indices of the cubature tets
     weights : (c,) m³, volume that each cubature tet represents
 
-    The element kernels of the stiffness use ``N`` (c,4,3), gradients of the reference tet, and ``masses`` (c,4), zeros,
-    because the mass matrix is that of the basis.
+    ``N`` (c,4,3): gradients of the reference tet; ``masses`` (c,4): zeros, since mass is not integrated by cubature.
     """
 
     def __init__(self, elastic: ElasticPotential, basis: np.ndarray, tets: np.ndarray, weights: np.ndarray) -> None:
@@ -56,9 +52,7 @@ class CubatureElastic(ElasticDensity):
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa at the cubature
-        tets.
-        """
+        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa."""
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
         return np.ascontiguousarray(forces.T)

@@ -68,10 +68,9 @@ class ReducedPoints:
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
         """Condense springs between the p points and targets t, with non-negative ``weights`` (p,), to at most r springs
         with the same effect. Return the points and the weights of the new springs, and the matrix (r,p) that maps t to
-        the new targets; None if nothing was condensed.
+        the new targets (None if nothing was condensed).
 
-        With ``sqrt(w) E = Q R``, ``sum_p w_p |y_p - t_p|²`` is ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²`` plus a
-        constant.
+        By ``sqrt(w) E = Q R``, ``sum_p w_p |y_p - t_p|²`` is ``|R U + Q^T sqrt(w) (Y - t)|²`` plus a constant.
         """
         if len(self) <= self.shares.shape[1]:
             return self, weights, None

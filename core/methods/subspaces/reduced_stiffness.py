@@ -8,9 +8,8 @@ G_c (3,r) holds the gradients of the r basis functions. By symmetry, only six bl
 arithmetic of ``B^T Q B`` with the map B (9,3r) from the unknowns to F. The kernels for element matrices compute
 ``Q_c,ip``: they are the blocks of a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3.
 
-One thread computes a few columns of a block. The BLAS multiplies tiles of few columns and few points, which stay in the
-processor's nearest cache, and for symmetric blocks only tiles on or above the diagonal. The result is therefore bitwise
-independent of the number of threads. On a busy machine, a delayed thread does not block the others.
+One thread computes a few columns of a block, so the result is bitwise independent of the number of threads. The BLAS
+multiplies tiles of few columns and few points, which stay in the processor's nearest cache.
 """
 
 from __future__ import annotations

@@ -52,7 +52,5 @@ class TimeStep(NamedTuple):
         return end if self.theta == 1.0 else before + self.theta * (end - before)
 
     def extrapolated(self, before: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Return a quantity at the step's end, linear from its values ``before`` and ``now``, at the fraction
-        ``theta``.
-        """
+        """Return a quantity at the step's end by linear extrapolation of ``before`` and ``now``, at ``theta``."""
         return now if self.theta == 1.0 else before + (now - before) / self.theta

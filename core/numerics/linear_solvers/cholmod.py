@@ -62,8 +62,7 @@ class CholmodSolver:
     def _symbolic(self) -> Any:
         """Return cvxopt's symbolic factor of the matrix pattern.
 
-        By default CHOLMOD compares the given order with minimum degree. For large patterns :func:`sparsest` has done
-        this.
+        By default CHOLMOD also tries minimum degree. For large patterns :func:`sparsest` has done so already.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
         if len(self._pattern.free) < METIS_FROM:

@@ -100,8 +100,7 @@ class ConjugateGradients:
         """Assemble the matrix A from the element ``blocks`` (m,10,3,3) and from ``pairs``, blocks between vertices
         coupled by contact. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in A.
 
-        The preconditioner includes ``added`` (m,10,3), the part of the blocks' diagonals that is not elastic, but not
-        ``low_rank``.
+        The preconditioner includes ``added`` (m,10,3), diagonals of other potentials, but not ``low_rank``.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))

@@ -46,7 +46,7 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise the matrix S in the groups' affine displacements W, ``W^T S W``. S is the sum of the block rows
+        """Factorise ``W^T S W`` for the basis W of the groups' affine displacements. S is the sum of the block rows
         ``A``, the term ``low_rank``, and ``pairs`` (3f,3f), blocks between vertices coupled by contact.
 
         Return None, or the index of a group for whose affine displacements S is not positive definite.

@@ -82,8 +82,7 @@ class Direct:
     def clear_pairs(self) -> None:
         """Begin a step with the matrix pattern of the tets alone. Results then do not depend on earlier steps.
 
-        If the last step extended the pattern only once, and the next begins with the same pairs, the extended pattern
-        is reused.
+        The last step's only extension of the pattern is reused if the next step begins with the same pairs.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone

@@ -11,8 +11,7 @@ from .protocol import DirectSolver
 
 def factorized(A: sp.spmatrix, solver: type[DirectSolver], vertices: Pattern | None = None) -> DirectSolver:
     """Return a direct solver of the class ``solver`` that holds the factor of A (n,n). Raise FactorizationError if A is
-    not positive definite. With several unknowns per vertex, pass the body's pattern as ``vertices`` for faster
-    ordering.
+    not positive definite. ``vertices``: pattern of vertices with several unknowns each, for faster ordering.
     """
     lower = sp.tril(A, format="csc")
     lower.sum_duplicates()  # sorts the rows too

@@ -6,8 +6,7 @@ and ``T C T^T = U diag(t) U^T``,
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
 The sum is positive definite if A is and all ``1 + t`` are positive. C may be singular and indefinite, and columns of Y
-may be linearly dependent. The update costs half a solve per column of Y. Conjugate gradients preconditioned by A's
-factor took 7 to 11 whole solves per solution with 10 columns.
+may be linearly dependent. The update costs half a solve per column of Y.
 """
 
 from __future__ import annotations
