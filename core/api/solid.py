@@ -85,9 +85,9 @@ class Solid:
 
     @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the frequencies f (k,), Hz, ascending, and the mode shapes u (k,n,3) of the ``count`` lowest vibration
-        modes about the rest shape, with fixed pins: ``K u = (2 pi f)² M u`` and ``u . M u = 1``. The first six modes of
-        a body without pins are rigid motions.
+        """Return the ``count`` lowest vibration modes about the rest shape, with fixed pins: frequencies f (k,), Hz,
+        ascending, and mode shapes u (k,n,3). ``(K + pin_springs) u = (2 pi f)² M u`` and ``u . M u = 1``. The first six
+        modes of a body without pins are rigid motions.
         """
         if count < 1:
             raise SettingsError(f"{count} modes were requested.", "Request at least one mode.")

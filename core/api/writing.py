@@ -1,7 +1,4 @@
-"""Export of frames for other programs: VTU and PVD for ParaView, PC2 point caches.
-
-A VTU is written as XML with its arrays in base64, each preceded by its length in bytes as a UInt64.
-"""
+"""Export of frames for other programs: VTU and PVD for ParaView, PC2 point caches."""
 
 from __future__ import annotations
 

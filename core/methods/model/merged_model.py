@@ -1,8 +1,6 @@
 """Merged model of several bodies that may collide: their vertices, and their tets, are concatenated.
 
-Matrices are block-diagonal, so each body moves as it would alone, except that all share the iterations and the step
-size of line searches. Solvers see one model. Loads on one body use points of the merged model (:func:`points_of`);
-:class:`model.Slices` select the states and pin targets of each body.
+Matrices are block-diagonal. The bodies share the iterations of a solver and the step size of its line searches.
 """
 
 from __future__ import annotations
@@ -25,9 +23,7 @@ from .state import State
 
 
 def merge_models(models: Sequence[Model]) -> Model:
-    """Return the merged model of bodies, in the order of ``models``. Its ``slices`` hold the vertices and tets of each
-    body.
-    """
+    """Return the merged model of several bodies. Its ``slices`` select the vertices and tets of each body."""
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
     counts = [
         (len(each.mesh.rest_positions), len(each.mesh.tets), len(each.elements), each.elements.nodes.block_starts[-1])
@@ -72,15 +68,13 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Return points of the merged model ``whole`` from their ``embedding`` in the tets of the body with index
-    ``body``.
-    """
+    """Return points of the merged model ``whole`` from an ``embedding`` in the tets of the body with index ``body``."""
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:
-    """Return the state of the merged model from the states of its bodies, in their order. Colliders are left out. Raise
-    CorruptFrameError if some states hold a previous step and others do not.
+    """Return the merged model's state from the states of its bodies, without colliders. Raise CorruptFrameError if some
+    states hold a previous step and others do not.
     """
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
@@ -110,8 +104,6 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the rows of all arrays (m_i,k_i) as one array. Arrays with fewer columns than the widest are padded with
-    zeros on the right.
-    """
+    """Return all rows of arrays (m_i,k_i) as one array. Narrower arrays are padded with zeros on the right."""
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

@@ -100,9 +100,7 @@ class Model:
         )
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) m of the mesh's vertices. They are the unknowns of this space: the same array is
-        returned.
-        """
+        """Return the positions (n,3) m of the mesh's vertices, which are the unknowns themselves."""
         return positions
 
     @property
@@ -128,9 +126,7 @@ class Model:
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask (m,) of the tets in the mask ``chosen`` (m,) and of their neighbours within AROUND_INVERTED
-        rings.
-        """
+        """Return the mask (m,) of the ``chosen`` tets (m,) and their neighbours within AROUND_INVERTED rings."""
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)
 
     def near_pins(self) -> np.ndarray:
@@ -142,9 +138,7 @@ class Model:
         return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
-        """Return the model's linear system. ``choice`` is an already chosen linear solver; None: choose one by the
-        settings.
-        """
+        """Return the model's linear system. ``choice`` is the linear solver; None: chosen by the settings."""
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
@@ -177,10 +171,8 @@ class Model:
         return self.mass @ accelerations
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return an initial state at positions (n,3) m with velocities (n,3) m/s, by default zero.
-
-        Independent stretches are initialised to the polar stretches ``S(F)``. In and around inverted tets they are
-        initialised to the identity, since a scrambled body would not recover from the polar stretches there.
+        """Return an initial state at positions (n,3) m with velocities (n,3) m/s, by default zero. Independent
+        stretches are the polar stretches; in and around inverted tets, the identity.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
@@ -193,9 +185,7 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """Return the same body, with the same mass, whose rest shape is scaled by the factor ``size``. ``grows`` is
-        set.
-        """
+        """Return the same body, with the same mass, whose rest shape is scaled by ``size``. ``grows`` is set."""
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_index, elastic.parameters
         elastic = ElasticPotential(elastic.elements.scaled(size), size**3 * elastic.weights, *like)

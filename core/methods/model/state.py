@@ -15,10 +15,8 @@ class State:
     """State of a body at one time: positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of
     Mixed FEM.
 
-    ``stretch`` belongs to the state because it differs from the polar stretches of the positions if Mixed FEM stops
-    before it converges. ``history`` is the previous step, for multistep integrators, else None. ``colliders`` (2,c,3) m
-    are the positions of the colliders now and one step ago. In a group of bodies in contact, only the first body stores
-    them.
+    ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3) m: positions of the colliders now
+    and one step ago. Among bodies in contact, only the first body stores colliders.
     """
 
     positions: np.ndarray
@@ -40,9 +38,7 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """Return the state with the arrays that :meth:`arrays` returned. Raise CorruptFrameError if they do not form a
-        state.
-        """
+        """Return the state with the given :meth:`arrays`. Raise CorruptFrameError if the arrays do not form a state."""
         try:
             history = None
             if "previous_positions" in arrays:
@@ -61,9 +57,7 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Return True if all arrays have the shapes for a mesh with ``n_vertices`` and ``n_tets``. With other shapes,
-        kernels would read out of bounds.
-        """
+        """Return True if the arrays fit ``n_vertices`` and ``n_tets``, and the previous time step is positive."""
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)

@@ -11,8 +11,7 @@ velocities are projected onto J in the mass product. Then a step consists of thr
 
 The exact integration dissipates no energy (the step of [ConJac20]: :mod:`.conjac_published`). J neglects nonlinear
 energy, so vibrations are scaled until a step ends with the energy of its linear system. If the error is large, or with
-contact, the step minimizes a potential of all vertices with the nodes' inertia. In free flight the quasistatic forces
-exclude rigid motion. If the nodes of a free part cannot represent its rotation, its rigid motions become unknowns.
+contact, the step minimizes a potential of all vertices with the nodes' inertia.
 """
 
 from __future__ import annotations
@@ -300,9 +299,8 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return two energies per body, kg m²: the excess of the final energy over the linear system's final energy,
-        and the linear system's final kinetic energy. ``flow``: result of :meth:`_flow`; ``displacements``: dx (n,3) m,
-        and its part (n,3) m that deforms the body.
+        """Return two energies per body, kg m²: the final energy in excess of the linear system's, and the linear
+        system's final kinetic energy. ``displacements``: dx (n,3) m, and its part (n,3) m that deforms the body.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -378,7 +376,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
     ) -> float:
         """Return the linear system's potential energy, kg m², after displacements dx (n,3) m. Its quadratic term uses
-        the part ``elastic_dx`` (n,3) m that deforms the body. Loads other than weight keep their initial energy.
+        the part ``elastic_dx`` (n,3) m that deforms the body.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
         delta_F_elastic = self.elastic.delta_F(elastic_dx)
@@ -417,7 +415,7 @@ class ConJacSolver(StepSolver):
         refactorizes: bool = True,
     ) -> NewtonIterate:
         """Return the iterate in which forces on quasistatic vertices balance a ``load`` (n,3) kg m, after at most
-        ``most`` corrections. ``refactorizes``: factorise the tangent again if the initial one converges too slowly.
+        ``most`` corrections. ``refactorizes``: factorise again if convergence is slow.
         """
         map_, last, most = reduced.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:

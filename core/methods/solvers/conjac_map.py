@@ -33,8 +33,8 @@ BLOCKS = 4096
 
 
 class ConJacMap:
-    """Map J of [ConJac20] from the displacements of k dynamic nodes to those of all vertices, which balances the forces
-    on the quasistatic vertices.
+    """Map J of [ConJac20] from the displacements of k dynamic nodes to the displacements of all vertices. Forces on the
+    other, quasistatic vertices balance.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ConJacMap:
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
         """Return the displacements (n,3,c) of all vertices for c solutions ``found`` (6k,c) of the small system:
-        displacements y of the nodes' central vertices, then multipliers mu of the nodes.
+        displacements of the nodes' central vertices, then multipliers.
         """
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
@@ -98,8 +98,7 @@ class ConJacMap:
 
     def _coupling(self, nodes: ElementNodes, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices (f,) of the vertices that the stiffness matrix couples to the nodes' central vertices, and
-        the block (f,3,3k) of the matrix that couples them, with negative sign. The matrix consists of element matrices
-        and a low-rank part.
+        the coupling block (f,3,3k) of the negated matrix.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
@@ -163,8 +162,8 @@ class ReducedSystem(NamedTuple):
         return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the speeds (k,) of the reduced unknowns whose motion is nearest, in the mass norm, to vertex
-        velocities v given by their ``momenta`` M v (n,3).
+        """Return the speeds (k,) of the reduced unknowns that best fit vertex velocities v in the mass norm.
+        ``momenta`` (n,3): mass matrix times v.
         """
         if not self.mass.size:
             return np.zeros(0)
@@ -181,9 +180,7 @@ def project_vector(T: np.ndarray, forces: np.ndarray) -> np.ndarray:
 
 
 def project_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
-    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k). The product is computed for
-    ``ROWS`` vertices at a time, since M T would need as much memory as T.
-    """
+    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k)."""
     n, _, k = T.shape
     flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))
     for first in range(0, n, ROWS):

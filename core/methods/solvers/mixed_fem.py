@@ -157,9 +157,7 @@ class MixedFEMSolver(StepSolver):
         return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
-        """Return True if Newton's method takes over: stretches agree with positions, or the iterations ended without
-        convergence.
-        """
+        """Return True if Newton's method takes over: stretches match positions, or the line search failed."""
         if not self.settings.quadratic_finish or report.converged:
             return False
         # The first iteration often starts with s = s(F): its agreement is meaningless.
@@ -167,9 +165,8 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (m,) of tets whose independent stretches restart from the identity, or None if there are
-        none. They are the inverted tets that are not near pins, with their neighbours, or all tets if many are
-        inverted.
+        """Return the mask (m,) of tets whose stretches restart from the identity, or None: inverted tets not near pins,
+        with their neighbours, or all tets if many are inverted.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
@@ -178,9 +175,7 @@ class MixedFEMSolver(StepSolver):
         return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """Return the iterate with the independent stretches of the tets in the mask ``guessed`` (m,) set to the
-        identity.
-        """
+        """Return the iterate with the independent stretches of ``guessed`` tets, a mask (m,), set to the identity."""
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
@@ -211,9 +206,7 @@ class MixedFEMSolver(StepSolver):
         return direction
 
     def _polar_hessian_terms(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
-        """Return which second derivatives of the constraint ``s = s(F)`` are added to the matrix: a list of choices,
-        tried in order until the matrix is positive definite.
-        """
+        """Return choices of second derivatives of the constraint ``s = s(F)``, to try until the matrix is definite."""
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
         # In the first iteration s is that of the last step, and its tension would resist rotations. Tension is needed
@@ -278,8 +271,8 @@ class MixedFEMSolver(StepSolver):
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the condensed problem, for condensed elastic stresses P (m,3,3) Pa.
-        ``residual`` (m,6) is the constraint's residual s(F) - s.
+        """Return the gradient (n,3) kg m of the condensed problem for condensed elastic stresses P (m,3,3) Pa.
+        ``residual`` (m,6): s(F) - s.
         """
         if step.strain is None:
             return step.gradient(at.x, P)

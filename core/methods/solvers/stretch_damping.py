@@ -1,5 +1,5 @@
-"""Stretch damping: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and
-leaves rigid motion unchanged.
+"""Stretch damping: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and leaves
+rigid motion unchanged.
 
     D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)         at the polar stretches s(F(x))
 
@@ -7,17 +7,14 @@ c is the effective step, s_b the stretches extrapolated from the previous steps,
 the time integration rule. C is lagged: the projected second derivative of psi by s at the step's beginning. For small
 displacements the force is ``beta K v``: a vibration of angular frequency omega decays by ``beta omega² / 2`` per second
 (Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1). For a finite rotation, ``beta K v`` sees a strain of half the
-squared angle and damps it. A rotation does not change s, and since D depends on F by s alone, its forces have neither a
-resultant nor a torque.
+squared angle and damps it. A rotation does not change s, so the forces of D have neither a resultant nor a torque.
 
 In Mixed FEM, D is a function of the independent stretches, like the elastic energy. A function of F would resist
-rotations of stiff parts, since a finite step along straight lines stretches their tets. In all solvers, the
-condensation of elasticity (``condensation``) also computes the stress and stiffness of D, with s_b in the place of the
-independent stretch.
+rotations of stiff parts, since a finite step along straight lines stretches their tets. The condensation of elasticity
+(``condensation``) also computes the stress and stiffness of D, with s_b instead of the independent stretch.
 
-Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet, as in a scrambled body, is
-huge. A tet has no damping if a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous
-one.
+Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet is huge. A tet has no damping if
+a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous one.
 """
 
 from __future__ import annotations
@@ -65,9 +62,7 @@ class StretchDamping:
         return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives of the damping potential D by the deformation gradients, per unit volume,
-        (m,3,3) Pa.
-        """
+        """Return the derivatives (m,3,3), Pa, of the damping potential per volume by the deformation gradients."""
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(self, deformation: Deformation, exact: bool, scale: float) -> tuple[np.ndarray, np.ndarray]:
@@ -86,8 +81,8 @@ class StretchDamping:
         return self._condensed(mixed._replace(polar=mixed.s + away), False, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivative of the damping potential by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times
-        the potential's second derivative along ds per element, (m,). s and ds are (m,6).
+        """Return the damping potential's derivative by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times its
+        second derivative along ds, (m,). s and ds are (m,6).
         """
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))

@@ -1,18 +1,15 @@
 """Cubature by clusters of skinning weights ([SubMFEM23] Sec. 5.2, Eq. 11).
 
-Tets with similar weights deform similarly. K-means clusters them on the weights averaged to tets and scaled by the
-inverse squared eigenvalue, so that the softest modes are sampled most. The tet nearest to a cluster's centre represents
-all of its volume. Constant weights carry no information and are excluded (their scale would be infinite). Clusters do
-not cross the borders of islands and of materials.
+Tets with similar weights deform similarly. K-means clusters them by the weights averaged to tets and scaled by the
+inverse squared eigenvalue. The tet nearest to a cluster's centre represents all of its volume. Constant weights are
+excluded, since their scale would be infinite. Clusters do not cross the borders of islands and of materials.
 
 Beyond the paper, the features include the tets' positions. By weights alone the clusters of a beam are slabs with one
 point each. They hardly feel bending, which changes sign across a slab: ``docs/design/subspace.md`` has the numbers.
 
 Points are distributed among parts (islands and materials) so that the sum of the quantisation errors is least. In three
-dimensions the error of a part with spread S and n points is about ``S n^(-2/3)``, so ``n ~ S^(3/5)``. Strains and
-energies of a part are inversely proportional to its stiffness, so S is multiplied by the ratio of the softest part's
-modulus to the modulus of the part. Stiff parts also need points: each requests at least a quarter of the points that it
-would request at uniform stiffness.
+dimensions the error of a part with spread S and n points is about ``S n^(-2/3)``, so ``n ~ S^(3/5)``. S is divided by
+the part's stiffness, relative to the softest part, since stiff parts strain little.
 """
 
 from __future__ import annotations
@@ -49,9 +46,9 @@ ALIKE = 1e-6
 
 
 class Cubature(NamedTuple):
-    """Cubature of the elastic energy over c of the body's m tets. ``tets`` (c,): indices of the chosen tets;
-    ``weights`` (c,) m³: volume that each of them represents; ``clusters`` (m,): index, 0 to c-1, of the chosen tet that
-    represents each tet.
+    """Cubature of the elastic energy over c of the body's m tets. ``tets`` (c,): indices of the cubature tets;
+    ``weights`` (c,) m³: volume represented by each cubature tet; ``clusters`` (m,): for each tet, the index from 0 to
+    c-1 of its cubature tet.
     """
 
     tets: np.ndarray
@@ -116,9 +113,8 @@ def spectral_clusters(
 
 
 def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
-    """Return the features (m,k) per tet for clustering: skinning weights (n,j), averaged to tets and scaled by the
-    inverse squared ``eigenvalues`` (j,), and the positions of the tets. Both groups of columns have a total variance of
-    one.
+    """Return the features (m,k) of tets for clustering: skinning weights (n,j), averaged to tets and scaled by the
+    inverse squared ``eigenvalues`` (j,), and the tets' positions. Both groups of columns have a total variance of 1.
     """
     bends = eigenvalues > 0.0
     gamma = eigenvalues[bends]
@@ -142,9 +138,8 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Return the number of cubature points per part, with the sum ``count``: at least one, more for a large spread of
-    features and a low stiffness, at most one per tet. ``members``: indices of each part's tets; ``stiffness``: one
-    modulus per part.
+    """Return the number of cubature points per part, with the sum ``count``: more for a large spread of features and a
+    low stiffness. ``members``: indices of each part's tets; ``stiffness``: one modulus per part.
     """
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
@@ -169,11 +164,8 @@ def _shares(
 def _k_means(
     features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cluster index per tet (r,) and the cluster centres (c,k), by Lloyd's k-means of the ``features`` (r,k)
-    weighted by volume. The first centres are those of k-means++ [Arthur, Vassilvitskii 2007], drawn with a fixed seed.
-    Empty clusters are dropped, so that c is at most ``count``.
-
-    In a large part the iterations use a sample of tets; only the last few use all of them.
+    """Return the cluster index per tet (r,) and at most ``count`` cluster centres (c,k), by Lloyd's k-means of the
+    ``features`` (r,k) weighted by volume, started by k-means++ [Arthur, Vassilvitskii 2007] with a fixed seed.
     """
     rows, rounds = np.arange(len(features)), ROUNDS
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):

@@ -28,9 +28,8 @@ COSTS_NOTHING = 1e-9
 
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
-    """Return the least ratio of cubature energy to exact energy among the modes of the subspace with the lowest
-    cubature energy: 1 for exact cubature, 0 if a deformation costs no cubature energy. Both energies include the
-    springs that hold the body.
+    """Return the least ratio of cubature energy to exact energy among the modes with the lowest cubature energy: 1 for
+    exact cubature, 0 if a deformation costs no cubature energy. Both energies include the springs of pins.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
@@ -56,8 +55,8 @@ def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnP
 
 
 def sufficient_point_count(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
-    """Return a number of cubature points with which every low mode keeps at least the fraction :data:`ENOUGH` of its
-    energy. The current number is doubled up to DOUBLINGS times; 0 if no number suffices.
+    """Return a number of cubature points with which each low mode has at least the fraction :data:`ENOUGH` of its exact
+    energy. The current number is doubled up to DOUBLINGS times. Return 0 if no number suffices.
     """
     space = subspace.model
     points, most = len(subspace.parts.tets), len(model.mesh.tets)

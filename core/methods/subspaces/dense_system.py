@@ -4,8 +4,6 @@ The matrix is ``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the cubature 
 components each. Its layout is (3, r, 3, r), with the unknowns of a component side by side: ``B_c A`` is the same for x,
 y and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
 diagonal are written.
-
-Trap: LAPACK is column-major and this layout is row-major, so LAPACK's lower triangle is the upper one here.
 """
 
 from __future__ import annotations
@@ -49,9 +47,7 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """Workspace (3,r,3,r) for additions to the matrix. It is allocated at first use, since it is as large as the
-        Cholesky factor.
-        """
+        """Workspace (3,r,3,r) for additions to the matrix, allocated at first use."""
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -82,9 +78,7 @@ class DenseSystem(LinearSystem):
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Add an array (3,r,3,r) to the assembled matrix. The function ``change`` fills the array, and its result is
-        returned.
-        """
+        """Add an array (3,r,3,r), filled by the function ``change``, to the matrix. Return the function's result."""
         self._change.fill(0.0)
         answer = change(self._change)
         self._matrix += self._change[:, self.free][:, :, :, self.free]
@@ -116,9 +110,7 @@ class DenseSystem(LinearSystem):
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution (r,3) of the factorised system for a right-hand side (r,3). It is zero at prescribed
-        unknowns.
-        """
+        """Return the solution (r,3) for a right-hand side (r,3), with zeros at prescribed unknowns."""
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T

@@ -3,9 +3,7 @@
 ``H_w`` is the sum of the xx, yy and zz blocks of the stiffness at rest, a scalar matrix over vertices. For linear
 elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here it is computed from the energies themselves.
 
-The variation of weights within a stiff part is proportional to the softest modulus divided by the part's modulus. For
-ratios of moduli beyond :data:`STIFFEST` it is negligible, and round-off in the matrix would hide the soft parts, so
-larger moduli are clamped.
+Moduli above :data:`STIFFEST` times the softest are clamped: round-off in the matrix would hide the soft parts.
 """
 
 from __future__ import annotations

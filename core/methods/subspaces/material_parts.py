@@ -11,8 +11,8 @@ STEPS_A_DECADE = 2
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
-    """Return the index of the part of each tet, (m,). Tets of one part have the same island (connected component),
-    elastic energy and stiffness level. ``islands`` (n,): index of the island of each vertex.
+    """Return the index of each tet's part, (m,): tets with the same island (connected component), elastic energy and
+    stiffness level. ``islands`` (n,): index of the island of each vertex.
     """
     elastic = model.elastic
     E = elastic.youngs_modulus

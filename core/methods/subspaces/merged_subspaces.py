@@ -17,8 +17,7 @@ from .reduced_model import ReducedModel, Subspace, in_basis
 
 def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
     """Return the merged reduced model of several bodies, each in its subspace, in the order of the merged full model
-    ``whole``. The unknowns of the bodies are concatenated, and ``slices`` select the unknowns and cubature points of
-    each. The basis is dense: all vertices times all unknowns.
+    ``whole``. Its ``slices`` select the unknowns and cubature points of each body.
     """
     spaces = [each.model for each in subspaces]
     first = np.cumsum([0, *(space.unknowns for space in spaces)])
@@ -36,9 +35,7 @@ def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel
 
 
 def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
-    """Return the merged model ``whole`` with elastic parameters and prescribed unknowns taken from the bodies' current
-    models ``spaces``.
-    """
+    """Return the merged model ``whole`` with elastic parameters and prescribed unknowns of the bodies in ``spaces``."""
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
     given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]

@@ -1,7 +1,4 @@
-"""Elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3).
-
-``reduced_stiffness`` assembles its stiffness.
-"""
+"""Elastic potential of a body in a subspace, integrated by cubature ([SubMFEM23] Eqs. 2, 3)."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
 
 
 class CubatureElastic(ElasticDensity):
-    """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with
-    ``F_c = I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions in a cubature tet.
+    """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with ``F_c =
+    I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions in a cubature tet.
 
     Parameters
     ----------
@@ -43,15 +40,13 @@ class CubatureElastic(ElasticDensity):
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the deformation gradients at the cubature tets with their SVD, for unknowns (r,3). The optional
+        """Return the deformation gradients at the cubature tets with their SVD, for unknowns (r,3). An optional
         deformation ``near``, of similar unknowns, speeds up the SVD.
         """
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa at the cubature
-        tets. The gradient's unit is newton times the unit of the basis.
-        """
+        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa."""
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
         return np.ascontiguousarray(forces.T)
@@ -59,8 +54,8 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill F (c,3,3) with ``rest I + U G_c^T`` per cubature tet, for the transposed unknowns U (3,r) and basis
-    gradients G (3c,r). ``rest`` is 1 for deformation gradients, 0 for their changes.
+    """Fill F (c,3,3) with ``rest I + U G_c^T`` for transposed unknowns U (3,r) and basis gradients G (3c,r). ``rest``
+    is 1 for deformation gradients, 0 for their changes.
     """
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
@@ -84,9 +79,7 @@ def _gradients(G, U, rest, F):
 
 @kernel
 def _pull(G, weights, stress, forces):
-    """Add ``sum_c w_c P_c G_c`` to ``forces`` (3,r), for stresses P (c,3,3) and basis gradients G (3c,r). Each row of G
-    is read once.
-    """
+    """Add ``sum_c w_c P_c G_c`` to ``forces`` (3,r), for stresses P (c,3,3) and basis gradients G (3c,r)."""
     x, y, z = forces[0], forces[1], forces[2]
     for c in range(len(weights)):
         P, w = stress[c], weights[c]

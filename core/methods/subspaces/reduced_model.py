@@ -98,9 +98,7 @@ class ReducedModel:
         return len(self.mass)
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement, m, of a watched vertex due to a ``change`` (r,3) of the unknowns, and the
-        index of that vertex.
-        """
+        """Return the largest displacement, m, of a watched vertex due to a ``change`` (r,3), and the vertex's index."""
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
 
@@ -113,15 +111,12 @@ class ReducedModel:
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return a mask (c,) that is False for all cubature points: the motion of a pin's handle is spread over the
-        body instead of the tets at the pin.
-        """
+        """Return a mask (c,) of False for all cubature points: a pin's handle moves the whole body."""
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
     def blas_threads(self) -> AbstractContextManager[object]:
         """Return a context in which the BLAS uses one thread. On a busy machine, BLAS threads that wait for each other
-        at every product cost ten times what they gain. The assembly of the stiffness, most of the work, has threads of
-        its own.
+        at every product cost ten times what they gain.
         """
         return one_blas_thread()
 
@@ -131,8 +126,7 @@ class ReducedModel:
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
         """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, as a matrix (3,r,3,r) with
-        only its upper blocks filled. Step potentials add their stiffness to it. Without a tangent, return the mass term
-        alone.
+        only its upper blocks filled. Without a tangent, return the mass term alone.
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))
@@ -152,17 +146,13 @@ class ReducedModel:
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact, since the body deforms smoothly between them; None if all
-        are needed.
-        """
+        """Number of surface points that suffice for contact; None if all are needed."""
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices: ``A^T M
-        a``.
-        """
+        """Return the forces (r,3) on the unknowns, ``A^T M a``, for accelerations a (n,3) m/s² of the vertices."""
         return self.moved_mass.T @ accelerations
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
@@ -182,9 +172,7 @@ class ReducedModel:
 def in_basis(
     model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
 ) -> ReducedModel:
-    """Return the reduced model of a body in the scalar basis ``basis`` (n,r). ``pinned`` are the indices of prescribed
-    unknowns.
-    """
+    """Return the reduced model of a body in the basis (n,r). ``pinned``: indices of prescribed unknowns."""
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
     corners = np.unique(model.mesh.tets[cubature.tets])
@@ -255,9 +243,7 @@ def find_subspace(
 def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
-    """Return a cubature with about ``points`` tets of a model. Tets are clustered by the weights of the skinning modes
-    in ``found``.
-    """
+    """Return a cubature with about ``points`` tets, clustered by the weights of the skinning modes in ``found``."""
     features = weight_features(found.weights, found.eigenvalues, model.mesh)
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
@@ -273,9 +259,7 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """Return the skinning subspace that the arrays ``parts`` define. Free unknowns come first, then four unknowns per
-    handle of hard pins.
-    """
+    """Return the skinning subspace that the arrays ``parts`` define. The unknowns of hard pins come last."""
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
     given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]

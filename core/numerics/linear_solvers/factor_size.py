@@ -26,16 +26,12 @@ PADDING = 1.3
 
 
 def entries_of_compact(vertices: float) -> float:
-    """Return an upper estimate of the number of scalar non-zeros of the factor for a compact body with this number of
-    free ``vertices``.
-    """
+    """Return an upper estimate of the factor's scalar non-zeros for a compact body with ``vertices`` free vertices."""
     return 9.0 * (FILL * vertices ** (4.0 / 3.0) if has_metis() else FILL_BY_DEGREE * vertices**1.6)
 
 
 def entries_of(pattern: Pattern) -> int:
-    """Return the exact number of scalar non-zeros of the factor of a matrix ``pattern``. This takes as long as the
-    symbolic step.
-    """
+    """Return the exact number of scalar non-zeros of the factor of a matrix ``pattern``; slow."""
     order = nested_dissection(pattern)
     if order is None:
         by_degree = importlib.util.find_spec("cvxopt") is not None
@@ -49,8 +45,8 @@ def factor_bytes(entries: float) -> float:
 
 
 def direct_bytes(body: Body, limit: float) -> float:
-    """Return the memory, in bytes, of a direct solver's factor for a body. If a cheap upper estimate is at most
-    ``limit`` bytes, return it; otherwise count the factor's non-zeros.
+    """Return the memory, in bytes, of a direct solver's factor for a body: a cheap upper estimate if at most ``limit``
+    bytes, else from the counted non-zeros.
     """
     vertices = len(body.rest_positions)
     estimate = factor_bytes(entries_of_compact(vertices - len(body.pinned)))

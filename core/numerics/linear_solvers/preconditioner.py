@@ -4,13 +4,12 @@
 
 is the approximate Hessian of Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic
 Materials", 2017), the same n x n matrix for x, y and z, independent of the deformation. It is factorised once per model
-and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the error after 20 inner iterations on a
-test body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
+and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the error after 20 inner iterations on a test
+body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
 
 Contact springs and sticking friction may be stiffer by orders of magnitude. While such forces act, x, y and z have
-separate matrices, to which the diagonals of the forces' stiffness blocks are added. On a horizontal ground this is the
-whole stiffness; on slopes it is a bound within a factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``. The matrices are
-refactorised when the total diagonal has changed by a factor of two at a vertex.
+separate matrices, to which the diagonals of the forces' stiffness blocks are added. On slopes this is a bound within a
+factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``.
 """
 
 from __future__ import annotations
