@@ -48,7 +48,7 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
     ``shift`` (m,6): S - I; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal stresses in the
     frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. If psi is not finite,
-    g is one, since the elastic energy is not finite either.
+    g is one.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -74,9 +74,8 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 def fill_along(begin, end, given, factor, along, onto, out):
     """Fill ``out`` with ``factor given + (along . given) onto`` per element, for vectors (m,6) and ``factor`` (m,).
 
-    If ``along`` is the derivative of g and ``onto`` is S - I, the kernel maps changes of the stretch S to changes of
-    the strain measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it applies
-    the transposed map.
+    With ``along = dg/dS`` and ``onto = S - I``, this is the change of ``phi = g (S - I)`` due to the change ``given``
+    of S (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it is the transposed map.
     """
     for e in range(begin, end):
         part = 0.0
@@ -88,13 +87,12 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Replace the fraction ``share`` (m,) of each element's second derivatives of the energy density psi by the same
-    fraction of ``dphi : C : dphi``, in place. phi and C are the strain measure and Hooke's tensor of
-    :mod:`.stretch_measure`.
+    """Replace the fraction ``share`` (m,) of each element's Hessian of the energy density by the same fraction of
+    ``dphi : C : dphi``, in place, with the strain measure phi and Hooke's tensor C of :mod:`.stretch_measure`.
 
-    The second derivatives are stored as ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears,
-    and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses;
-    ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
+    The Hessian consists of ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears, and ``twist``
+    (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses; ``factor`` (m,):
+    ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):
