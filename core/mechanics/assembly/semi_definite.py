@@ -82,9 +82,7 @@ def _tridiagonal(V, d, e):
 
 @inner_kernel
 def _reflect(V, d, e, i, h):
-    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides. The Householder
-    vector is ``d[:i]``, and ``h`` is half of its squared length; e (n,) is a work array.
-    """
+    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides, in place."""
     for j in range(i):
         e[j] = 0.0
     for j in range(i):

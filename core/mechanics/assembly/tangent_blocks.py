@@ -26,9 +26,7 @@ def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses:
 
 @inlined
 def shape_gradients_in_frame(N, V, n):
-    """Compute ``n_a = V^T N_a``, the shape gradients of a tet's corners 1 to 3 in the frame V (3,3), into the rows of n
-    (3,3).
-    """
+    """Compute the shape gradients ``V^T N_a`` of a tet's corners 1 to 3, in the frame V (3,3), into n (3,3)."""
     for a in range(3):
         for i in range(3):
             n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
@@ -36,8 +34,8 @@ def shape_gradients_in_frame(N, V, n):
 
 @inlined
 def complete_blocks(masses, out):
-    """Compute the blocks of corner 0 in the element matrix ``out`` (10,3,3) from those of corners 1 to 3. Then add the
-    mass matrix of a tet with corner ``masses`` (4,), kg, to all blocks.
+    """Complete the element matrix ``out`` (10,3,3) of a tet: compute the blocks of corner 0 from the other blocks, and
+    add the mass matrix for corner ``masses`` (4,), kg.
     """
     for i in range(3):
         for j in range(3):

@@ -17,11 +17,9 @@ HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return per tet a step size (m,), at most 1, along which ``F + t dF`` does not invert, with det F > 0 at the
-    start.
+    """Return per tet a step size (m,), at most 1, with which ``F + t dF`` does not invert; det F > 0 at the start.
 
-    It is 1 if no t in [0, 1] inverts the tet, else ``SAFE`` times the first t that does. F, dF (m,3,3): deformation
-    gradients and their changes.
+    It is 1, or ``SAFE`` times the first t in [0, 1] that inverts the tet. F (m,3,3): deformation gradients.
     """
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)

@@ -140,8 +140,7 @@ def pair(spectra: Spectra, count: int) -> Pairs:
 
 
 def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
-    """Return the largest number of modes, up to ``count``, that splits no cluster of near-equal ``eigenvalues`` (k,).
-    """
+    """Return the largest number of modes, up to ``count``, that splits no cluster of near-equal eigenvalues (k,)."""
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
         count -= 1

@@ -71,8 +71,7 @@ class ReferenceTrajectory(NamedTuple):
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
     def stiffer(self, by: float) -> ReferenceTrajectory:
-        """Return the trial simulation of a body ``by`` times as stiff: equal displacements, and ``by`` times the load.
-        """
+        """Return the trial of a body that is ``by`` times as stiff: equal displacements under ``by`` times the load."""
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
 
