@@ -35,9 +35,8 @@ REACH = 0.03
 class PinSchedule:
     """Hard pins: tet vertices, or unknowns of a subspace, with prescribed positions in each frame.
 
-    ``corners`` (q,): indices of these vertices or unknowns, ascending. ``targets`` (samples,q,3) m: prescribed
-    positions, evenly spaced in time. ``held`` (frames,q) bool: True if a corner is prescribed in the interval that ends
-    at a frame.
+    ``corners`` (q,): their indices, ascending. ``targets`` (samples,q,3) m: their positions, evenly spaced in time.
+    ``held`` (frames,q) bool: True if a corner is prescribed in the interval that ends at a frame.
     """
 
     corners: np.ndarray

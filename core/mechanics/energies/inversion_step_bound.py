@@ -48,7 +48,7 @@ def _fill(begin, end, F, dF, part):
 
 @inner_kernel
 def _before_zero(a, b, c, d):
-    """Return ``SAFE`` times the first zero of ``a + b t + c t² + d t³`` (a > 0) in [0, 1], or 1 if there is none."""
+    """Return ``SAFE`` times the first zero in [0, 1] of ``a + b t + c t² + d t³`` (a > 0), or 1 without a zero."""
     first, second = 1.0, 1.0
     bend = c * c - 3.0 * b * d
     if bend > 0.0:

@@ -67,9 +67,8 @@ class PrincipalFunction:
 class IsotropicEnergy:
     """Isotropic elastic energy density, given by functions of the principal stretches; an entry of the registry.
 
-    ``own`` names the fields of ``MaterialSettings`` that the energy uses besides stiffness and Poisson's ratio. They
-    are dimensionless, and follow mu and lambda in the columns of its parameters. If ``prevents_inversion``, steps with
-    contact are limited so that no tet of this energy inverts.
+    ``own`` names the dimensionless fields of ``MaterialSettings`` that follow mu and lambda in the energy's parameters.
+    If ``prevents_inversion``, steps with contact between bodies are limited so that no tet of this energy inverts.
     """
 
     name: str

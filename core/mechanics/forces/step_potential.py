@@ -120,7 +120,7 @@ class BarrierStepPotential(CrossElementPotential):
         """Update lagged terms, such as friction, at a solution of the step. Return True if the potential changed."""
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction requires another iteration after the one that led to ``positions`` (n,3) m."""
+        """Return True if friction requires another iteration at ``positions`` (n,3) m."""
 
     def normalized_gap(self, positions: np.ndarray) -> float:
         """Return the smallest distance between surfaces divided by the barrier's range dhat; inf without contact."""
@@ -156,8 +156,8 @@ class StrainPotential:
     ) -> np.ndarray:
         """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
 
-        Independent stretches are condensed out: ``residual`` (m,6) is the stretch of the positions minus ``stretch``;
-        with ``bends``, the stresses include the potential's second derivative times ``residual``.
+        ``residual`` (m,6): in Mixed FEM, the stretch of the positions minus the independent ``stretch``. With
+        ``bends``, the stresses include the potential's second derivative times ``residual``.
         """
         raise NotImplementedError
 

@@ -126,4 +126,4 @@ class UnilateralPotential(StepPotential, Protocol):
         """Return True if any spring pushes at ``unknowns``."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
-        """Return True if terms other than the springs require an iteration after the one that led to ``unknowns``."""
+        """Return True if terms other than the springs require another iteration at ``unknowns``."""

@@ -4,8 +4,7 @@
 2. A tet that the surface crosses gets the mean weights of the surface within the tet: borders are as sharp as one tet.
 3. All other tets get the harmonic extension of the surface's weights. With depth, it blurs sharp borders ever more. So
    where the surrounding weights are pure (see below), the weights ``p_i² / sum_j p_j²`` replace it; p_i is the fraction
-   of the tet's volume in which material i has the largest extended weight. The squares suppress noise: a weight of 0.15
-   of a material 1e3 times as soft would cost two thirds of a stiff tet's modulus.
+   of the tet's volume in which material i has the largest extended weight.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
 It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.

@@ -139,8 +139,8 @@ def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
     """Return a sentence with the errors of the body, matched and unmatched, in per cent of its movement.
 
-    ``is_tried``: the errors are measured, else estimated. For two different meshes (``is_one_mesh`` False) the
-    estimated unmatched error is omitted, since it assumes too firm pins.
+    ``is_tried``: the errors are measured, else estimated. An estimated unmatched error is omitted for two different
+    meshes (``is_one_mesh`` False).
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:

@@ -84,8 +84,8 @@ def reference_trajectory(
 ) -> ReferenceTrajectory:
     """Simulate a model in its full space under a constant load, for ``swings`` periods of its slowest vibration.
 
-    By default the load excites the slowest vibrations alone. With ``across``, forces across the longest side and a
-    torque about it excite all vibrations. ``holding_loads`` hold the body, such as springs of pins. Raise
+    By default the load excites the slowest vibrations alone. With ``across``, the load excites all vibrations: forces
+    across the longest side, and a torque about it. ``holding_loads``, such as springs of pins, hold the body. Raise
     DivergenceError if positions are not finite.
     """
     rigid = rigid_count(model)
@@ -126,7 +126,7 @@ class ErrorTest:
     ----------
     swings : reference simulations of the finer body, one per load
     space : space of the coarse body, unmatched, with r unknowns
-    holding_loads : two lists of additional loads that hold the coarse body: without a match, and with one
+    holding_loads : additional loads that hold the coarse body, two lists: for the unmatched and for the matched body
     lift : (f,r) interpolation from the space's unknowns to the finer body's f vertices
     surface : two interpolations to the s surface points where errors are measured: (s,f) from the finer body's
         vertices, and (s,r) from the space's unknowns; None: errors are measured at the finer body's vertices
@@ -210,11 +210,11 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """Return the best match by ``methods``, which are ordered by their cost per step.
+    """Return the best match among several ``methods``, which are ordered by their cost per step.
 
-    ``off`` measures the error of a match; without it, return the match by the first method. A costlier method is chosen
-    only if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with several ``variants`` is tried
-    with all combinations of a variant and a set of ``pairs``; otherwise only with the first variant and the first set.
+    ``off`` measures the error of a match; without it, return the match by the first method. A costlier method must
+    reduce the error by more than COSTLIER_GAIN. In a subspace, a method with several ``variants`` is tried with all
+    combinations of a variant and a set of ``pairs``; otherwise only with the first variant and the first set.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
