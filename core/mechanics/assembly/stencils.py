@@ -31,9 +31,7 @@ class Stencils(NamedTuple):
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the sum of the stencils as a sparse matrix (3n,3n) over the first n = ``count`` points, with others
-        fixed.
-        """
+        """Return the sum as a sparse matrix (3n,3n) over the first n = ``count`` points; other points are fixed."""
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
     def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
@@ -76,7 +74,7 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
     """Add the ``stencils`` of each vertex pair into ``blocks``, and write the pair, row times ``count`` plus column, to
-    ``keys``. Return the number of pairs, or more than ``len(keys)`` if ``keys`` is too short.
+    ``keys``. Return the number of pairs, or ``len(keys) + 1`` if ``keys`` is too short.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

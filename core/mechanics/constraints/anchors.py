@@ -150,10 +150,10 @@ def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Return the springs' stiffness per Young's modulus, (s,) m, at samples in ``tets`` (s,) with the cell ``sides``
-    (m,) m.
+    """Return the springs' stiffness per Young's modulus, (s,) m, at samples in ``tets`` (s,).
 
-    ``area`` (s,) m²: area of each sample, 0 on edges and vertices; ``kappa`` (s,): see the module.
+    ``area`` (s,) m²: of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size; ``kappa`` (s,): see the
+    module.
     """
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)

@@ -35,8 +35,8 @@ REACH = 0.03
 class PinSchedule:
     """Hard pins: tet vertices, or unknowns of a subspace, with prescribed positions in each frame.
 
-    ``corners`` (q,): their indices, ascending. ``targets`` (samples,q,3) m: their positions, evenly spaced in time.
-    ``held`` (frames,q) bool: True if a corner is prescribed in the interval that ends at a frame.
+    ``corners`` (q,): vertex or unknown indices, ascending. ``targets`` (samples,q,3) m: positions, evenly spaced in
+    time. ``held`` (frames,q) bool: True if a corner is prescribed in the interval that ends at a frame.
     """
 
     corners: np.ndarray
@@ -82,9 +82,7 @@ class PinnedSurface:
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """Return the hard pins: the pinned vertices that coincide with tet vertices, if the mesh conforms to the
-        surface.
-        """
+        """Return the hard pins: pinned vertices that coincide with tet vertices, if the mesh conforms to them."""
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
         at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
@@ -93,8 +91,8 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """Return a copy with a single frame and the first positions. It holds the vertices that are held in all frames
-        after the first.
+        """Return a copy with a single frame and the first positions, with the vertices held in all frames after the
+        first.
         """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
@@ -182,9 +180,7 @@ class PinLoad(NamedTuple):
     target_weights: sp.csr_matrix
 
     def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
-        """Return the springs as a load of a step in which the pinned vertices move from ``before`` to ``after``, (p,3)
-        m.
-        """
+        """Return the springs as a load while the pinned vertices move from ``before`` to ``after``, (p,3) m."""
         return StiffeningSprings(
             self.points, self.stiffness, self.reach, self.target_weights @ before, self.target_weights @ after
         )

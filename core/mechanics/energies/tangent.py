@@ -33,9 +33,7 @@ class Tangent(NamedTuple):
     twist: np.ndarray
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
-        """Return the linear change of the stresses (m,3,3), Pa, for changes ``dF`` (m,3,3) of the deformation
-        gradients.
-        """
+        """Return the linear change of the stresses (m,3,3), Pa, for changes ``dF`` (m,3,3) of F."""
         out = np.empty((len(dF), 3, 3))
         _stress_change(len(dF), *self, dF, out)
         return out
@@ -66,8 +64,8 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Project tangents to semi-definite ones in place: clamp the eigenvalues of ``curvature`` (m,3,3), and ``flip`` and
-    ``twist`` (m,3), at zero.
+    """Project tangents to semi-definite ones, in place: set negative ``flip`` and ``twist`` (m,3), and negative
+    eigenvalues of ``curvature`` (m,3,3), to zero.
     """
     _project(len(flip), curvature, flip, twist)
 

@@ -70,9 +70,7 @@ class EmbeddedPoints:
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return ``stiffness``, which couples points, per pair of tet vertices. Point indices from p on are fixed
-        obstacles.
-        """
+        """Return ``stiffness``, which couples points, per pair of tet vertices; points from p on are fixed."""
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property

@@ -166,9 +166,7 @@ class StrainPotential:
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives due to the curvature of the strain measures to ``tangent``, in tets that they
-        soften.
-        """
+        """Add the second derivatives due to curved strain measures to ``tangent``, in tets that they soften."""
         raise NotImplementedError
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:

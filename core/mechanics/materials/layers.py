@@ -1,12 +1,12 @@
 """Layers: materials on top of the painted ones, within closed surfaces or by depth below the body's surface.
 
-Layers are applied in order. If a layer of material k covers the fraction a of a tet, the tet's weights w become ``(1 -
-a) w + a e_k``. So of several layers that cover a tet fully, the last wins. The fraction a is the product of up to three
-factors:
+Layers are applied in order. If a layer of material k covers the fraction a of a tet, the tet's weights w become
+``(1 - a) w + a e_k``. So of several layers that cover a tet fully, the last wins. The fraction a is the product of up
+to three factors:
 
-- a region: the fraction of the tet's volume in the body that is inside the region, by winding number; - a depth: the
-fraction of the tet's volume in the body in that depth range, also for a skin thinner than the tets; - a map: its values
-on the surface, transferred like painted weights.
+- a region: the fraction of the tet's volume in the body that is inside the region, by winding number;
+- a depth: the fraction of the tet's volume in the body in that depth range, also for a skin thinner than the tets;
+- a map: its values on the surface, transferred like painted weights.
 """
 
 from __future__ import annotations

@@ -41,8 +41,7 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return per soft tet in ``hanging`` (k,) the size (k,) of the interface it touches: the square root of its area,
-    in cells.
+    """Return per soft tet in ``hanging`` (k,) the square root, in cells, of the area of its interface, (k,).
 
     ``stiffness`` (n,): logarithm of the modulus per vertex. The integral of its gradient across the interface is the
     interface's area times the rise [coarea formula].

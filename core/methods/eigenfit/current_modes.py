@@ -59,8 +59,8 @@ class CurrentModes:
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return the modal coordinates q (k,), kg^(1/2) m, and the stiffness correction ``Y C Y^T``, N/m, of the
-        current modes.
+        """Return the modal coordinates q (k,), kg^(1/2) m, and stiffness correction ``Y C Y^T``, N/m, of the current
+        modes.
 
         ``x`` (r,3): positions at the step's start. ``scale`` (c,): stiffness factor per element or cubature point.
         """
@@ -108,8 +108,7 @@ class CurrentPotential(LowRankPotential):
     """Potential ``1/2 q . C q + friction / 2 (q - q_b) . C (q - q_b)`` of the modal coordinates q (k,) during a step.
 
     ``q``, kg^(1/2) m: coordinates at the step's start. ``low_rank``: dq/dx and the stiffness correction C.
-    ``friction``: stiffness-proportional damping divided by the time step. q_b: coordinates at the positions
-    ``motion.base``.
+    ``friction``: stiffness-proportional damping divided by the time step. q_b: coordinates at ``motion.base``.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

@@ -153,9 +153,7 @@ class _Fit:
         self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
-        """Return the modes and residuals at the logarithmic factors z (m,2); the eigensolver starts from ``near``
-        (k,r,3).
-        """
+        """Return the modes and residuals at the logarithmic factors z (m,2), found from the start modes ``near``."""
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
         return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))

@@ -40,9 +40,7 @@ REFUSED = "Vibrations are not matched: "
 
 
 class _Words(NamedTuple):
-    """Texts of the report that depend on the finer body: its name, the settings to raise, and a remedy for large
-    errors.
-    """
+    """Texts of the report that depend on the finer body: its name, settings to raise, and a remedy for large errors."""
 
     finer: str
     unlike: str

@@ -164,9 +164,7 @@ def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the stiffness (k,k), 1/s², that gives the paired coarse modes the shapes and eigenvalues of the fine
-    modes.
-    """
+    """Return the stiffness (k,k), 1/s², that gives the paired coarse modes the fine shapes and eigenvalues."""
     Q = target_mode_rotation(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 

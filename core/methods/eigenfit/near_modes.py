@@ -106,8 +106,7 @@ class _Sparse:
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
         """Return eigenvalues (w,) 1/s² and eigenvectors (3f,w) of the lowest modes that are not rigid, w <= ``count +
-        beyond``. ``block`` (3f,k): start vectors over the f free vertices; ``lowest``, 1/s²: estimate of the lowest
-        eigenvalue.
+        beyond``. ``block`` (3f,k): start vectors over the f free vertices.
         """
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):

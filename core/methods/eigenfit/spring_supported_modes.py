@@ -51,8 +51,7 @@ class SpringSupportedModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """Return the stiffness correction C (k,k) that gives the k matched modes the stiffness ``target`` (k,k), 1/s²
-        each.
+        """Return the stiffness correction C (k,k) that gives the matched modes the stiffness ``target`` (k,k), 1/s².
 
         The iterations start from ``near`` (k,k). Without convergence, return the best iterate.
         """

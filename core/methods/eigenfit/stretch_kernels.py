@@ -43,12 +43,11 @@ def fill_stress(begin, end, U, sigma, V, T, out):
 
 @parallel_kernel
 def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
-    """Compute ``g = sqrt(psi / psi_2)`` per element into ``factor`` (m,), and dg/dS for the stretch S into ``bend``
-    (m,6).
+    """Compute ``g = sqrt(psi / psi_2)`` per element into ``factor`` (m,), and dg/dS into ``bend`` (m,6).
 
-    ``shift`` (m,6): S - I; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal stresses in the
-    frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. g is 1 if psi is not
-    finite.
+    ``shift`` (m,6): S - I, with the stretch S; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal
+    stresses in the frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. g is
+    1 if psi is not finite.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -87,13 +86,12 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Blend each element's Hessian of the energy density, in place, with the fraction ``share`` (m,) of ``dphi : C :
-    dphi``.
+    """Blend the energy density's Hessian, in place, with the fraction ``share`` (m,) of ``dphi : C : dphi`` per
+    element.
 
-    phi and C: strain measure and Hooke's tensor of :mod:`.stretch_measure`. The Hessian consists of ``curvature``
-    (m,3,3) by the principal stretches, ``flip`` (m,3) for shears, and ``twist`` (m,3) for rotations. ``values`` and
-    ``stresses`` (m,3): principal stretches and stresses; ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2
-    mu and lambda.
+    phi and C: strain measure and Hooke's tensor of :mod:`.stretch_measure`. Hessian: ``curvature`` (m,3,3) by the
+    principal stretches, ``flip`` (m,3) for shears, and ``twist`` (m,3) for rotations. ``values``, ``stresses`` (m,3):
+    principal stretches and stresses; ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

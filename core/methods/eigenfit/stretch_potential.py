@@ -90,8 +90,7 @@ class StretchModes:
     def scaled(self, scale: np.ndarray) -> np.ndarray:
         """Return the matrix L (k,k) that adapts a stiffness correction C to scaled elements: ``L C L^T``.
 
-        ``scale`` (m,) multiplies the elements' stiffness. ``1/2 q . C q`` keeps its bounds relative to the elastic
-        energy.
+        ``scale`` (m,): stiffness factors. ``1/2 q . C q`` keeps its bounds relative to the elastic energy.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -110,9 +109,7 @@ class StretchModes:
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by the elements' stretches, per unit volume, for a constant ``by``
-        (k,).
-        """
+        """Return the derivative (m,6) of ``by . q`` by the elements' stretches, per unit volume, for fixed ``by``."""
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
@@ -131,7 +128,7 @@ class StretchModes:
 
 
 def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """Return the mean rotation (3,3) of a body: nearest to its elements' polar rotations, with ``weights`` (m,)."""
+    """Return the rotation (3,3) nearest to the polar rotations of a body's elements, with ``weights`` (m,)."""
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
     return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
@@ -238,9 +235,7 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives due to the curvature of q(S) to ``tangent``, in place, in elements that they
-        soften.
-        """
+        """Add the second derivatives due to the curvature of q(S) to ``tangent``, in elements that they soften."""
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 

@@ -57,8 +57,7 @@ COSTLIER_GAIN = 0.03
 class ReferenceTrajectory(NamedTuple):
     """Trial simulation of the finer body in its full space, with STEPS time steps per period of its slowest vibration.
 
-    ``push`` (n,3) N: constant load; ``eigenvalue``, 1/s²: slowest vibration; ``displacements`` (steps+1,n,3) m,
-    float32.
+    ``push`` (n,3) N: constant load; ``eigenvalue``, 1/s²: slowest vibration; ``displacements`` (steps+1,n,3) m.
     """
 
     push: np.ndarray
@@ -147,8 +146,7 @@ class ErrorTest:
         self._plain: list[float] = []
 
     def error_of(self, matching: MatchMethod | None = None) -> float:
-        """Return the largest distance of a point from its reference position, divided by the largest reference
-        displacement.
+        """Return the largest distance of a point from its reference, divided by the largest reference displacement.
 
         The error is the largest of all times and loads. ``matching``: the match to test; None: the unmatched body.
         """
@@ -250,7 +248,7 @@ def _moved(
     solver: str,
     on_progress: OnProgress = ignore_progress,
 ) -> np.ndarray:
-    """Return the unknowns (steps+1,r,3) of a space under a load ``push`` (r,3) N, from rest, in the time steps of
+    """Return the unknowns (steps+1,r,3) of a space, from rest, under a load ``push`` (r,3) N, in the steps of
     ``swing``.
     """
     # BDF2, since implicit Euler damps steps this long: it gave an error of 8 % for a body with 13 %.

@@ -93,9 +93,7 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return the stiffness at rest (lower triangle), the mass matrix, (3f,3f) each, and the stiffness's sparsity
-    pattern.
-    """
+    """Return the lower triangle of the stiffness at rest and the mass matrix, (3f,3f), and the sparsity pattern."""
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
     free = pattern.free
