@@ -1,5 +1,6 @@
-"""Projection of a small symmetric matrix to the nearest semi-definite one: Householder tridiagonalization and implicit
-QL (EISPACK's tred2 and tql2), in place, since LAPACK's call overhead dominates for matrices of 6 to 12 rows.
+"""Projection of a small symmetric matrix to the nearest semi-definite one, in place, by EISPACK's tred2 and tql2.
+
+LAPACK's call overhead would dominate for matrices of 6 to 12 rows.
 """
 
 from __future__ import annotations

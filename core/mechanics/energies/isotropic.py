@@ -91,8 +91,7 @@ class IsotropicEnergy:
         return P
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the density's second derivative by F in the singular vectors' frame, semi-definite if ``projected``.
-        """
+        """Return the density's Hessian by F in the frame of the singular vectors, semi-definite if ``projected``."""
         U, V, curvature = deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters)
         return _tangent(U, V, curvature, projected)
 
@@ -105,7 +104,7 @@ class IsotropicEnergy:
         return self.principal.gradient(stretch.values, parameters)
 
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the density's second derivative by S in the eigenvectors' frame, semi-definite if ``projected``."""
+        """Return the density's Hessian by S in the frame of the eigenvectors, semi-definite if ``projected``."""
         return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
 
 
