@@ -1,8 +1,7 @@
 """Symmetric system matrix stored by block rows, with both triangles, for matrix-vector products.
 
-Block compressed sparse rows of 3 x 3 blocks: row v has the blocks ``starts[v]`` to ``starts[v + 1] - 1``, with
-ascending ``columns``. Each block is the sum, in a fixed order, of blocks of element matrices (transposed in the upper
-triangle), so results are bitwise reproducible on any number of threads.
+Each 3 x 3 block is the sum of blocks of element matrices in a fixed order. Results are therefore bitwise reproducible
+on any number of threads.
 """
 
 from __future__ import annotations

@@ -41,9 +41,7 @@ def _stretching(s):
 
 @inner_kernel
 def _slopes(exponent):
-    """Return the first and second derivatives of exp at ``exponent``. Above ``LARGEST_EXPONENT``, return
-    the derivatives of the polynomial that continues exp.
-    """
+    """Return the first two derivatives of exp at ``exponent``, with a polynomial beyond ``LARGEST_EXPONENT``."""
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)
     top = np.exp(LARGEST_EXPONENT)

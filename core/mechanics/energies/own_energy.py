@@ -67,15 +67,11 @@ def register_energy(
 
 @dataclass(frozen=True)
 class OwnFunction(PrincipalFunction):
-    """Density of a user-defined formula, with its derivatives by the principal stretches from automatic
-    differentiation.
-    """
+    """Energy density of a user-defined formula, differentiated automatically by the principal stretches."""
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
-        """Return the kernels of the formula ``psi``. Unless ``psi`` is valid ``everywhere``, it is continued smoothly
-        below the stretch ``LEAST``.
-        """
+        """Return the kernels of the formula ``psi``, continued smoothly below ``LEAST`` unless valid ``everywhere``."""
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
             mu, lam = parameters[:, 0], parameters[:, 1]

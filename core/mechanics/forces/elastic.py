@@ -41,9 +41,7 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy with the Lame parameters of each point times ``scale``: (m,) for both, or (m,2) for mu and
-        lambda.
-        """
+        """Return a copy with scaled Lame parameters per point; ``scale``: (m,) for both, or (m,2) for mu and lambda."""
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
         other.parameters[:, :2] *= scale.reshape(len(scale), -1)
@@ -74,16 +72,13 @@ class ElasticDensity:
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by F, Pa. If ``projected``, they are the nearest positive
-        semi-definite ones.
-        """
+        """Return the second derivatives of the densities by F, Pa, made semi-definite if ``projected``."""
         return self._collect_tangent("tangent", deformation, projected)
 
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
-        """Return the deformation and the stretch per point on which strain potentials depend.
+        """Return ``deformation`` and its polar stretch per point, as strain potentials use them.
 
-        The result is ``deformation`` with its polar stretch. At points with a linear energy, the rotations U and V are
-        replaced by the identity, and the polar stretch by ``(F + F^T)/2``.
+        At points with a linear energy, U and V are replaced by the identity, and the stretch by ``(F + F^T)/2``.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
         if not small:
@@ -97,29 +92,24 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if the energy of any tet forbids inversion, so that steps with contact between bodies are limited."""
+        """True if the energy of any tet forbids inversion."""
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
         """Return a step size along dx (n,3) m, at most 1, that inverts no tet whose energy forbids it.
 
-        It is 1, or ``inversion_step_bound.SAFE`` times the step size to the first inversion. Tets that are inverted at
-        ``positions`` (n,3) m are ignored.
+        Tets that are inverted at ``positions`` (n,3) m are ignored.
         """
         rows, F = self._inversion_free_gradients(positions)
         return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 
     def min_det_F(self, positions: np.ndarray) -> float:
-        """Return the smallest positive determinant of F, at ``positions`` (n,3) m, among tets whose energy forbids
-        inversion; inf if there are none.
-        """
+        """Return the smallest positive det F among tets whose energy forbids inversion; inf if there are none."""
         _rows, F = self._inversion_free_gradients(positions)
         return float(np.linalg.det(F).min(initial=np.inf))
 
     def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the tets that are not inverted and whose energy forbids inversion: their indices (k,) and deformation
-        gradients (k,3,3).
-        """
+        """Return the indices (k,) and F (k,3,3) of tets that are not inverted and whose energy forbids inversion."""
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
             chosen[rows] = law.prevents_inversion
@@ -144,9 +134,7 @@ class ElasticDensity:
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by S, Pa. If ``projected``, they are the nearest positive
-        semi-definite ones.
-        """
+        """Return the second derivatives of the densities by S, Pa, made semi-definite if ``projected``."""
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
     # ---------------------------------------------------------------------------------------------------------------

@@ -1,10 +1,8 @@
-"""Points embedded in tets: their positions, and the effect of forces and stiffnesses at the points on the tets'
-corners.
+"""Points embedded in tets: their positions, and the effect of forces and stiffnesses at the points on the tets.
 
 A point with barycentric weights b in a tet is at ``y = sum_a b_a x_a``. A force f at the point is ``b_a f`` at corner
-a. A stiffness K (3 x 3) at the point is ``b_a b_b K`` between corners a and b. It lies within the element matrix of the
-tet, so the sparsity of the system does not change. Points outside their tet have negative weights; the element matrix
-is still semi-definite.
+a. A stiffness K (3 x 3) at the point is ``b_a b_b K`` between corners a and b, so the sparsity of the system does not
+change. Points outside their tet have negative weights; the element matrix is still semi-definite.
 """
 
 from __future__ import annotations
@@ -53,9 +51,7 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return the positions (p,3) m of the points for tet vertices at ``x`` (n,3) m. Other vertex vectors, such as
-        velocities, are interpolated alike.
-        """
+        """Interpolate the positions ``x`` (n,3) m, or velocities, of the tet vertices to the points, (p,3)."""
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:
@@ -70,9 +66,7 @@ class EmbeddedPoints:
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return the forces (n,3) N at the tet vertices that are equivalent to ``forces`` (p,3) N at the points, summed
-        serially in a fixed order.
-        """
+        """Return the forces (n,3) N at the tet vertices that are equivalent to ``forces`` (p,3) N at the points."""
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
@@ -82,18 +76,12 @@ class EmbeddedPoints:
         _add_stiffness(self._slots[self._embedding.tet_indices], self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return ``stiffness``, which couples points, as blocks per pair of tet vertices. Point indices from p on refer
-        to obstacles, which are fixed.
-        """
+        """Return ``stiffness``, which couples points, per pair of tet vertices; points from p on are fixed."""
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Tet vertices that carry each point, (p,c), and their weights, (p,c).
-
-        Corners of negligible weight come last, with the index -1; otherwise they would couple vertices that are not in
-        contact.
-        """
+        """Tet vertices that carry each point, (p,c), and their weights, (p,c). Vertices of negligible weight are -1."""
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE
         order, most = np.argsort(none, axis=1, kind="stable"), int((~none).sum(axis=1).max(initial=1))

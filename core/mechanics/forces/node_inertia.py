@@ -9,8 +9,7 @@ from .step_potential import LowRankPotential
 
 
 class NodeInertia(LowRankPotential):
-    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements ``q = Y^T (x - start)`` at positions
-    x.
+    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements ``q = Y^T (x - start)``.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class SubmodelLoad:
 class SubmodelPotential(StepPotential):
     """Potential of one body as a function of the vertex positions of the joined model.
 
-    Raise ValueError for strain and low-rank potentials, which belong to a whole model and are not sums over bodies.
+    Raise ValueError for strain and low-rank potentials, which are not sums over bodies.
     """
 
     def __init__(self, own: StepPotential, vertices: slice, blocks: slice) -> None:

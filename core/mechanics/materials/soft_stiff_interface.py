@@ -1,16 +1,14 @@
 """Softening of soft tets at an interface with much stiffer ones, against locking.
 
-Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. A tet that an interface cuts has
-a single modulus for both sides. Without correction, a soft bar held by a stiff bar sags 0.59 times the correct amount
-with 12 cells along both bars, 0.88 times with 32. Pin springs compensate the same excess
-stiffness by their factor kappa (``geometry/mesh/rigid_clamp.py``). Here, tets that share a vertex with a much stiffer
-tet are softened:
+Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. Without correction, a soft bar
+held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times with 32. Tets that
+share a vertex with a much stiffer tet are therefore softened:
 
     E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 
-E_stiffest is the largest modulus of the tets at a corner, kappa the factor of pins on an area as large as the
-interface. This correction affects tets within one cell of the stiffer tets, so it vanishes with refinement. Moduli
-that vary smoothly, by less than ``RATIO`` per cell, are unchanged; so are those of the stiff tets.
+E_stiffest is the largest modulus of the tets at a corner. kappa is the stiffness factor of pins on an area as large as
+the interface (``geometry/mesh/rigid_clamp.py``). The correction vanishes with refinement. Moduli that vary smoothly, by
+less than ``RATIO`` per cell, are unchanged.
 """
 
 from __future__ import annotations
@@ -43,11 +41,10 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return, for each of the soft tets with the indices ``hanging`` (k,), the size (k,) of the interface that the tet
-    touches: the square root of the interface's area, in cells.
+    """Return per soft tet in ``hanging`` (k,) the square root, in cells, of the area of its interface, (k,).
 
-    ``stiffness`` (n,) is the logarithm of the modulus per vertex. Across the interface it rises from one material to
-    the other, so the integral of its gradient is the interface's area times the rise [coarea formula].
+    ``stiffness`` (n,): logarithm of the modulus per vertex. The integral of its gradient across the interface is the
+    interface's area times the rise [coarea formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

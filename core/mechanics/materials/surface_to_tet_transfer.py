@@ -4,8 +4,7 @@
 2. A tet that the surface crosses gets the mean weights of the surface within the tet: borders are as sharp as one tet.
 3. All other tets get the harmonic extension of the surface's weights. With depth, it blurs sharp borders ever more. So
    where the surrounding weights are pure (see below), the weights ``p_i² / sum_j p_j²`` replace it; p_i is the fraction
-   of the tet's volume in which material i has the largest extended weight. The squares suppress noise: a weight of 0.15
-   of a material 1e3 times as soft would cost two thirds of a stiff tet's modulus.
+   of the tet's volume in which material i has the largest extended weight.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
 It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
@@ -65,8 +64,8 @@ def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | Non
 
 
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return the tets' weights (m,k) after sharpening (see the module) from the harmonic weights w at their ``corners``
-    (m,4,k). ``squares`` (m,) is the harmonic extension of w.w, averaged per tet.
+    """Return the tets' weights (m,k), sharpened as in the module, from the harmonic weights w at their ``corners``
+    (m,4,k). ``squares`` (m,): harmonic extension of w.w.
     """
     mean = corners.mean(axis=1)
     of_mean = (mean**2).sum(axis=1)
@@ -83,11 +82,9 @@ def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
 def _vertex_means(
     mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights of the surface points near each tet vertex.
+    """Return a mask (n,) bool of the tet vertices near surface points, and the points' mean weights (n,k), 0 elsewhere.
 
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,), and each divides its area among the
-    corners of its tet. Return a mask (n,) bool of the tet vertices that get a share, and the mean weights (n,k), 0
-    elsewhere. A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
+    ``painted`` (s,k): weights of the points; ``area`` (s,): their areas, divided among the corners of their tets.
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)
@@ -100,10 +97,9 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights of the surface points in each of ``m`` tets.
+    """Return a mask (m,) bool of the tets that contain surface points, and the mean weights (m,k), 0 elsewhere.
 
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). Return a mask (m,) bool of the tets
-    that contain points, and their mean weights (m,k) by area, 0 elsewhere.
+    ``painted`` (s,k): weights of the surface points; ``area`` (s,): their areas.
     """
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0
