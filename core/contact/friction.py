@@ -166,7 +166,7 @@ class LaggedFriction:
         The stiffness is the linearization of ``q(|u|) z = mu lambda u``, with two unknowns: slip velocity u and
         friction force z. ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`), mu is the friction coefficient and lambda the
         lagged normal force. The first call in a step sets z to 0, and u to the predicted slip if it is larger than the
-        current slip. This gives an upper bound of the true derivative. Later calls use the z that the last
+        current slip. The first stiffness is an upper bound of the true derivative. Later calls use the z that the last
         linearization predicts. At the solution, the stiffness is the true derivative.
         """
         if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):

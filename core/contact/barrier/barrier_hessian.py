@@ -169,8 +169,8 @@ def _parallel(x, threshold):
 
 @inner_kernel
 def _mollify(x, threshold, b, first_derivative, g, H):
-    """Replace the Hessian H (4,3,4,3) of the barrier b of two edges by the Hessian of ``m b``, with the mollifier m.
-    The edges have their ends at x (4,3) m; the gradient of b is ``first_derivative`` times g (4,3).
+    """Replace the Hessian H (4,3,4,3) of the barrier b of nearly parallel edges by the Hessian of ``m b``, with the
+    mollifier m. The edges have their ends at x (4,3) m; the gradient of b is ``first_derivative`` times g (4,3).
     """
     edges, cross_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):

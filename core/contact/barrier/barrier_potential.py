@@ -57,12 +57,12 @@ class _ActiveSubmesh(NamedTuple):
     kept : (k,)
         Index of each vertex among all s surface vertices.
     inner : (s,) bool
-        Surface vertices all of whose faces are in the submesh.
+        True for surface vertices with all faces in the submesh.
     surfaces : CollisionMesh of the submesh
     mesh : the same, as an ``ipctk.CollisionMesh``
     edges : (e,2), vertex indices in the submesh
     mollified : (e,) m²
-        Factor per edge; the product of two edges' factors is the mollifier threshold of their pair, m⁴.
+        Factor per edge. The product of two factors is the mollifier threshold of an edge pair, m⁴.
     """
 
     kept: np.ndarray
@@ -136,7 +136,9 @@ class Barrier:
         return self._submesh(everything, everything)
 
     def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
-        """Return the submesh of the vertices in the mask ``chosen`` (s,), with the given attribute ``inner`` (s,)."""
+        """Return the submesh of the vertices in the mask ``chosen`` (s,). ``inner`` (s,) is True for vertices with all
+        faces in the submesh.
+        """
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
         edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # ipctk would return billions

@@ -172,9 +172,7 @@ class BarrierSet:
         return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertex indices (k,4) of all active pairs, -1 if unused, and the gaps (distance - dmin) / dhat,
-        (k,).
-        """
+        """Return vertex indices (k,4), -1 if unused, and gaps (distance - dmin) / dhat, (k,), of the active pairs."""
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:
             own, distances = barrier.collision_stencils(y[kept])

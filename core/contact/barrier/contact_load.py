@@ -65,7 +65,7 @@ class ContactLoad:
 
 class ContactStepPotential(BarrierStepPotential):
     """Barrier and friction potential during a step, with collider vertices at ``collider_positions`` (c,3) m. Friction
-    uses lagged normal forces, from the step's beginning until they change too much.
+    uses lagged normal forces, which are recomputed only after large changes.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -194,8 +194,8 @@ class ContactStepPotential(BarrierStepPotential):
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction after a full step of the solver to ``positions``; return True if updated. A linear model
-        predicts the normal forces. They replace the lagged forces after a large enough change.
+        """Update friction after a full step of the solver to ``positions``; return True if updated. Normal forces
+        predicted by a linear model replace the lagged forces if the change is large enough.
         """
         if self._model is None or self._is_settled:
             return False
@@ -215,9 +215,7 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction at a solution of the step, at most once, if the normal forces changed enough; return True if
-        updated.
-        """
+        """Update friction at a solution of the step, once at most, after a large change; return True if updated."""
         if self._model is None or self._is_settled:
             return False
         y = self._displaced_surface(positions)
@@ -229,8 +227,8 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
-        """Update friction at surface positions y (b + c,3) m if ``nodal_bounds`` (b + c,3) N differ from the lagged
-        bounds by a relative difference above ``tolerance``; return True if updated.
+        """Update friction at surface positions y (b + c,3) m if the relative change of the friction bounds,
+        ``nodal_bounds`` (b + c,3) N, exceeds ``tolerance``; return True if updated.
         """
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False

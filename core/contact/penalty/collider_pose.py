@@ -1,7 +1,7 @@
 """Triangles of a collider at one moment, with normals and a bounding tree.
 
-The normal at the closest point decides on which side of a solid a point lies. On an edge it is the sum of two face
-normals, at a corner the sum weighted by angles [Baerentzen, Aanaes 2005].
+The normal at the closest point decides on which side of a solid a point lies. The normal of an edge is the sum of two
+face normals, the normal of a corner a sum weighted by angles [Baerentzen, Aanaes 2005].
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ColliderPose(NamedTuple):
 
 
 def _summed(feature_index: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the sums of the vectors ``values`` (t,3,3) over equal entries of ``feature_index`` (t,3), per entry."""
+    """Return at each entry of ``feature_index`` (t,3) the sum of the vectors ``values`` (t,3,3) of equal entries."""
     flat = feature_index.ravel()
     return np.stack([np.bincount(flat, values[..., i].ravel())[feature_index] for i in range(3)], axis=-1)
 

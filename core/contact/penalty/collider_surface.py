@@ -88,8 +88,8 @@ class ColliderSurface:
 
 
 def _welded(positions: np.ndarray) -> np.ndarray:
-    """Return a vertex index (k,) int32 per vertex: the first vertex at the same position in the first frame if both
-    coincide in every frame, else the vertex itself.
+    """Return the vertex index (k,) int32 with which each vertex is merged: the first vertex at the same position in the
+    first frame if both coincide in every frame, else the vertex itself.
     """
     _, first, group = np.unique(positions[0], axis=0, return_index=True, return_inverse=True)
     candidate = first[group.ravel()]

@@ -1,8 +1,8 @@
 """Mesh collider: signed distance to the closest point, and a check for points that passed through the surface.
 
-The first face that the path of an outside point crosses during a step pushes the point back. Fast bodies therefore do
-not tunnel through thin plates. The path is relative to the closest face, which covers fast colliders. A path that cuts
-a solid's corner does not count, since points must slide around edges.
+If the path of an outside point crosses the surface during a step, the first face on the path pushes the point back.
+Fast bodies therefore do not tunnel through thin plates. The path is relative to the closest face, so fast colliders are
+covered too. A path that cuts a solid's corner does not count, since points must slide around edges.
 
 A point that begins a step on the surface has no definite side. At a solid it counts as outside. At a sheet it counts as
 lying on the side of the body, opposite to the body's outward direction.
@@ -167,8 +167,8 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute the contacts ``found`` and signed distances of points from the pose ``before``, and the positions
-    ``start`` of the points after moving with the closest face to the pose ``after``. Points that touch the surface or
+    """Compute each point's contact ``found`` and signed ``distance`` from the pose ``before`` at a step's beginning.
+    ``start`` receives the point moved with the closest face to the pose ``after``. Points that touch the surface or
     have pierced a sheet get distance 0 and a start just off the surface.
     """
     corners, normals = before.corners, before.normals

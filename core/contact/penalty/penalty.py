@@ -95,7 +95,7 @@ class PenaltyContact:
     time_step : s
         Duration of the obstacle's motion.
     held : (p,) bool or None
-        Contact points fixed by pins, on which contact exerts no force. None if there are none.
+        Contact points fixed by pins, on which contact exerts no force.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class PenaltyContactPotential:
         return self._springs
 
     def is_active(self, positions: np.ndarray) -> bool:
-        """Return True if the obstacle pushes any unpinned contact point at ``positions`` (n,3) m of the tets."""
+        """Return True if the obstacle pushes any unpinned contact point, for tets at ``positions`` (n,3) m."""
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:

@@ -108,7 +108,7 @@ class _Nodes(NamedTuple):
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fraction (s,), from the inner to the outer node of ``ends`` (s,2), at which each edge is cut."""
+        """Return the fraction (s,), from inner to outer node of ``ends`` (s,2), at which the surface cuts each edge."""
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
         parts = low / (low - high)
@@ -163,7 +163,7 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
 
 
 def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of the vertices and midpoints of edges ``ends`` (e,2) on the boundary of ``tets`` (m,4)."""
+    """Return the node indices of vertices and midpoints of edges ``ends`` (e,2) on the boundary of ``tets``."""
     faces = boundary_triangles(tets)
     n = int(tets.max()) + 1
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)

@@ -67,8 +67,8 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
-    """Write the distance between the two faces at each edge, away from that edge, to ``apart`` (e,) m. ``rings`` (e,4)
-    are the vertex indices from :func:`_rings`.
+    """Write the distance between the two faces at each edge to ``apart`` (e,) m; the common edge does not count.
+    ``rings`` (e,4) are the vertex indices from :func:`_rings`.
     """
     w = np.empty(3)
     for k in range(first, last):

@@ -20,8 +20,8 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 
 @kernel
 def mark_faces(chosen, low, high, first, last, near):
-    """Set ``near`` (f,) to True for those of the faces ``chosen`` whose box overlaps the box from ``first`` to
-    ``last``. ``low`` and ``high`` (f,3) are the boxes of all faces.
+    """Set ``near`` (f,) to True for each face in ``chosen`` whose box overlaps the box from ``first`` to ``last``.
+    ``low`` and ``high`` (f,3) are the corners of the faces' boxes.
     """
     for f in chosen:
         overlaps = True

@@ -11,8 +11,8 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """Result of :func:`farthest_points`: ``points`` (c,) are the ascending indices of the chosen points. For input
-    point i, the nearest chosen point is ``points[nearest[i]]``; ``nearest`` (p,).
+    """Result of :func:`farthest_points`: ``points`` (c,) are the ascending indices of the chosen points. The chosen
+    point nearest to input point i of p is ``points[nearest[i]]``.
     """
 
     points: np.ndarray

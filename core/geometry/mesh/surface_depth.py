@@ -11,7 +11,7 @@ from .winding_number import WindingNumber
 
 
 class SurfaceDepth:
-    """Search structure for the depths of points below one ``surface``, which must have a triangle.
+    """Search structure for the depths of points below one ``surface`` with at least one triangle.
 
     The winding number decides what is inside, so openings are closed smoothly. The closest triangle may belong to a
     surface within the body, such as an eye in a head.

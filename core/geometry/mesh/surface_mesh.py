@@ -1,4 +1,4 @@
-"""Triangulated surface: the geometry of bodies and obstacles, as interfaces pass it in."""
+"""Triangulated surface of a body or an obstacle."""
 
 from __future__ import annotations
 

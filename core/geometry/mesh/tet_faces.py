@@ -26,8 +26,7 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the boundary of the tets in the mask ``kept`` (m,): outward triangles (t,3), and a tet at each (t,).
-        """
+        """Return the boundary of the tets in the mask ``kept`` (m,): outward triangles (t,3), and one tet each (t,)."""
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]
         shown = np.flatnonzero(inside != beyond)

@@ -36,8 +36,8 @@ def refine(
     """Bisect the tets (m,4) of a lattice with vertices ``points`` (n,3) until they have the ``wanted`` sizes, and
     remove new tets outside the ``surface``. Return the new points, the tets, and the mask of border tets.
 
-    ``border`` (m,) bool masks the border tets: those that the surface cuts, and those added to connect tets by faces.
-    Raises MeshError if there would be more than ``most`` tets.
+    ``border`` (m,) bool masks the border tets, which the surface cuts or which connect other tets by faces. Raises
+    MeshError if there would be more than ``most`` tets.
     """
     least = SLACK * CELL_VOLUME * wanted.least**3
 
@@ -64,7 +64,7 @@ def refine(
 
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
-    """Return a mask (m,) bool of the tets ``corners`` (m,4,3) that may contain part of the body of ``depth``."""
+    """Return a mask (m,) bool of the tets ``corners`` (m,4,3) that may contain part of the body, by ``depth``."""
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
     at_middle = depth.at(middles)

@@ -66,7 +66,7 @@ class VolumeFractions(NamedTuple):
 
 
 def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
-    """Return the inside parts of m positively oriented tets with ``corners`` (m,4,3), by the field ``winding``."""
+    """Return the parts of m positively oriented tets, ``corners`` (m,4,3), inside the surface of ``winding``."""
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
     fill, moment, sheet = np.zeros(m), np.zeros((m, 4)), np.zeros(m, dtype=np.bool_)
@@ -226,7 +226,7 @@ def _asked(corners, p, w_at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the volume formula holds for winding numbers from ``low`` to ``high`` and so many ``pieces``."""
+    """Return True if the volume formula holds for winding numbers from ``low`` to ``high`` and ``pieces`` pieces."""
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
     return max(high, -low) < 1.5 and (low > -0.5 or high < 0.5)

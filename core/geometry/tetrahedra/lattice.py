@@ -39,7 +39,7 @@ LEAST_FILL = 1e-3
 def lattice_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return congruent tets that fill a surface: ``cells_across`` cubic cells of 12 tets along its longest side.
+    """Return lattice tets that fill a surface: ``cells_across`` cubic cells of 12 tets along its longest side.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def _list(masks: np.ndarray) -> np.ndarray:
 
 
 def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tets in the set ``masks`` as three arrays: their ids (m,) int64, 12 * cell index + slot; the lattice
-    points that they use, (n,3) int64, in doubled coordinates; and the tets as indices of these points, (m,4) int32.
+    """Return ids (m,) int64 of the tets in the set ``masks``, 12 * cell index + slot. Also return their lattice points
+    (n,3) int64, in doubled coordinates, and the tets as point indices (m,4) int32.
     """
     cells = _list(masks)
     corners = _all_corners(cells)
@@ -210,8 +210,8 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest tets that connect, by faces, the first part of a vertex's kept tets with another part. Write
-    their indices to ``path`` (24,); return their number, 0 if there is one part. ``kept`` (24,) and ``adjacent``
+    """Find the fewest tets that connect, by faces, the first part of a vertex's kept tets with another part. Write the
+    indices of the tets to ``path`` (24,) and return the number, 0 if there is one part. ``kept`` (24,) and ``adjacent``
     (24,24) are masks.
     """
     parent = np.full(24, -2, dtype=np.int64)

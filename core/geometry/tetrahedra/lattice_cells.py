@@ -20,7 +20,7 @@ from ...foundation.kernels.jit import inner_kernel
 
 @inner_kernel
 def tet_corners(i, j, k, slot, corners):
-    """Write the doubled coordinates of tet ``slot`` of cell (i, j, k), positively oriented, to ``corners`` (4,3)."""
+    """Write the corners of tet ``slot`` of cell (i, j, k), in doubled coordinates, to ``corners`` (4,3)."""
     axis = slot // 4
     across = (axis + 1 + (slot // 2) % 2) % 3
     along = 3 - axis - across

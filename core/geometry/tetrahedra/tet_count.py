@@ -75,7 +75,7 @@ class SurfaceMeasure:
         return 2.0 * self.volume / self.area
 
     def cells_between(self, points: int, cells_across: int) -> float:
-        """Return the spacing, in cells, of ``points`` vertices spread evenly over the surface, for ``cells_across``."""
+        """Return the spacing, in cells, of ``points`` vertices spread evenly, at ``cells_across`` cells."""
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 

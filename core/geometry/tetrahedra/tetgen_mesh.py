@@ -44,8 +44,8 @@ instead of 4.
 def clean_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return tets that fill a closed surface and keep its vertices. They are about as large as those of the lattice
-    with ``cells_across`` cells, and smaller near small faces.
+    """Return tets that fill a closed surface and keep its vertices. The tets are about as large as in the lattice with
+    ``cells_across`` cells, and smaller near small faces.
 
     ``fineness`` (n,), 0 to 1, is the painted refinement per vertex; where it is 1, tets are smaller by the factor
     ``finest``.
