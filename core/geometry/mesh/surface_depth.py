@@ -11,15 +11,10 @@ from .winding_number import WindingNumber
 
 
 class SurfaceDepth:
-    """Search structure for the depths of points below one surface: built once, evaluated often.
+    """Search structure for the depths of points below one ``surface`` with at least one triangle.
 
-    The winding number decides what is inside, so openings are closed smoothly. The depth is the distance from the
-    closest triangle, which may belong to a surface within the body, such as an eye in a head.
-
-    Parameters
-    ----------
-    surface : SurfaceMesh
-        With at least one triangle.
+    The winding number decides what is inside, so openings are closed smoothly. The closest triangle may belong to a
+    surface within the body, such as an eye in a head.
     """
 
     def __init__(self, surface: SurfaceMesh) -> None:

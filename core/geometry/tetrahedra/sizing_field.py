@@ -68,9 +68,7 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Return True if the painted refinement ``fineness`` (n,), per vertex, makes cells smaller anywhere: the factor
-    ``finest`` exceeds 1, and the paint is not 0 at all vertices.
-    """
+    """Return True if the factor ``finest`` exceeds 1 and the painted refinement ``fineness`` (n,) is not all 0."""
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 
 
