@@ -101,7 +101,7 @@ def integration_words(settings: Any) -> str:
 
 @panel("Advanced", under="solver", bl_options=CLOSED, bl_order=1)
 def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the stop rule and the settings of the linear solver."""
+    """Draw the stop rule, the settings of the linear solver, and the kind of elements."""
     settings = obj.sinew
     kind = choices.solver_kind(settings.solver)
     draw_properties(layout, settings, "stop_rule", TOLERANCES[settings.stop_rule])
@@ -113,3 +113,4 @@ def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
         # Automatic may also choose conjugate gradients if memory is short.
         if settings.linear_solver in ("pcg", "automatic"):
             column.prop(settings, "inner_iterations")
+    layout.prop(settings, "elements")

@@ -185,12 +185,11 @@ def stiffness_and_mass(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
     """Return stiffness and mass matrices (3n,3n) of a body at rest with its springs: N/m, kg."""
     n, elastic = len(model.mesh.rest_positions), model.elastic
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
-    a, b = np.tril_indices(4)
-    first, second = (3 * model.mesh.tets[:, k].astype(np.int64) for k in (a, b))
-    rows = np.broadcast_to(first[:, :, None, None] + np.arange(3)[:, None], blocks.shape)
-    columns = np.broadcast_to(second[:, :, None, None] + np.arange(3), blocks.shape)
+    first, second = (3 * each for each in model.elements.nodes.vertex_pairs)
+    rows = np.broadcast_to(first[:, None, None] + np.arange(3)[:, None], blocks.shape)
+    columns = np.broadcast_to(second[:, None, None] + np.arange(3), blocks.shape)
     K = sp.csc_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n))
-    apart = np.broadcast_to((a != b)[:, None, None], blocks.shape).ravel()
+    apart = np.broadcast_to((first != second)[:, None, None], blocks.shape).ravel()
     K = K + sp.csc_matrix((blocks.ravel()[apart], (columns.ravel()[apart], rows.ravel()[apart])), shape=K.shape)
     return (K + sp.kron(model.anchors, sp.identity(3))).tocsc(), sp.kron(model.mass, sp.identity(3)).tocsc()
 

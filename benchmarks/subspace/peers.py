@@ -62,7 +62,7 @@ def _simkit(model: Model) -> Iterable[Row]:
         return
     warm_up(ignore)
     space = skinning_subspace(model, MODES, POINTS)
-    tets, space = space.parts.tets, space.model
+    tets, space = space.parts.elements, space.model
     state = _steps(space, space.rest_state(), SWING, max_iterations=100, tolerance=1e-9)[0][-1]
     free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
     mu, lam = space.elastic.parameters.T

@@ -98,9 +98,9 @@ def _pareto() -> Iterable[Row]:
 def _points_per_volume(model: Model, modes: int, points: int, part: np.ndarray) -> tuple[float, np.ndarray]:
     """Return points per volume in some tets (m,) bool over that in the rest, and the points' positions (c,3)."""
     parts = skinning_subspace(model, modes, points).parts
-    volumes, inside = model.elastic.weights, part[parts.tets]
+    volumes, inside = model.elastic.weights, part[parts.elements]
     per_volume = inside.sum() / volumes[part].sum(), (~inside).sum() / volumes[~part].sum()
-    places = model.mesh.rest_positions[model.mesh.tets[parts.tets]].mean(axis=1)
+    places = model.mesh.rest_positions[model.mesh.tets[parts.elements]].mean(axis=1)
     return float(per_volume[0] / per_volume[1]), places
 
 

@@ -53,6 +53,15 @@ METHODS = (
         "themselves. Never coarser than the mesh itself. Needs TetGen, from a separate zip file",
     ),
 )
+ELEMENTS = (
+    ("smoothed", "Smoothed", "The tetrahedra around common edges share their mean strain: accurate with few cells"),
+    (
+        "plain",
+        "Plain Tetrahedra",
+        "Each tetrahedron has its own strain, for comparison: too stiff in bending and torsion, and near the largest "
+        "Poisson's ratio also in volume",
+    ),
+)
 STOP_RULES = (
     ("movement", "Movement Is Small", "Every vertex would move by less than a fraction of the body's size"),
     (
@@ -223,6 +232,7 @@ class SinewObject(bpy.types.PropertyGroup):
         "smaller the cells. Small cells reach one cell below the surface; deeper cells grow gradually",
     )
     refine_factor: mirrored(ResolutionSettings, "refine_factor", "Refine Factor", soft_max=4.0, precision=1)
+    elements: mirrored(ResolutionSettings, "elements", "Elements", items=ELEMENTS)
     simulate_at: menu("Simulate", "Position in the modifier stack of the simulated shape", items=STACK_POSITIONS)
     simulate_after: text("Modifier", "Modifier whose output is simulated; later modifiers act on the result")
     rest_key: text(

@@ -131,7 +131,7 @@ def _frame(job: Job, store: FrameStore, prepared: Prepared, number: int) -> Fram
     positions, model = store.read(number), prepared.model
     if body.moduli is not None:
         scale = prepared.scale(np.log(body.moduli[at] / moduli(body.materials)))
-        model = replace(model, elastic=model.elastic.scaled(scale))
+        model = replace(model, elastic=model.elastic.scaled(model.elements.mean(scale)))
     return Frame(
         body.name,
         number,

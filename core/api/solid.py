@@ -60,7 +60,7 @@ class Solid:
     @property
     def volumes(self) -> np.ndarray:
         """Volume of material in each tet, (m,), m³. Tets that extend beyond the body's surface are partly filled."""
-        return self.model.elastic.weights
+        return self.model.mesh.elastic_volumes
 
     @property
     def pinned(self) -> np.ndarray:
@@ -69,8 +69,9 @@ class Solid:
 
     def K(self, vertices: np.ndarray | None = None) -> sp.csr_matrix:
         """Return the stiffness matrix of all vertices, (3n,3n), N/m: the elastic energy's Hessian, not projected."""
-        tangent = self.model.elastic.tangent(self._at(vertices), projected=False)
-        lower, _pattern = stiffness_lower_triangle(self.model, tangent, pinned=())
+        x = self._positions(vertices)
+        tangent = self.model.elastic.tangent(self.model.elastic.deformation(x), projected=False)
+        lower, _pattern = stiffness_lower_triangle(self.model, tangent, (), x)
         return (lower + sp.tril(lower, -1).T).tocsr()
 
     def M(self) -> sp.csr_matrix:
@@ -96,21 +97,27 @@ class Solid:
 
     def energy_density(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the elastic energy per rest volume of each tet, (m,), J/m³; multiplied by ``volumes`` it is in J."""
-        return self.model.elastic.densities(self._at(vertices))
+        elastic, x = self.model.elastic, self._positions(vertices)
+        density = elastic.densities(elastic.deformation(x))
+        if elastic.stabilization is not None:
+            density += elastic.stabilization.energies(x) / elastic.weights
+        return density[self.model.elements.of_tet]
 
     def forces(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the elastic forces on the vertices, (n,3), N: minus the gradient of the elastic energy."""
-        return -self.model.elastic.gradient(self._at(vertices))
+        elastic, x = self.model.elastic, self._positions(vertices)
+        gradient = elastic.gradient(elastic.deformation(x))
+        return -gradient if elastic.stabilization is None else -gradient - elastic.stabilization.gradient(x)
 
     def first_piola(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the first Piola-Kirchhoff stress ``P = dpsi/dF`` of each tet, (m,3,3), Pa."""
-        return self.model.elastic.stress(self._at(vertices))
+        return self.model.elastic.stress(self._at(vertices))[self.model.elements.of_tet]
 
     def cauchy(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the Cauchy stress ``P F^T / det F`` of each tet, (m,3,3), Pa."""
         at = self._at(vertices)
         P, J = self.model.elastic.stress(at), np.linalg.det(at.F)
-        return P @ at.F.transpose(0, 2, 1) / J[:, None, None]
+        return (P @ at.F.transpose(0, 2, 1) / J[:, None, None])[self.model.elements.of_tet]
 
     def von_mises(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the von Mises stress of each tet, (m,), Pa: ``sqrt(3/2)`` times the norm of the Cauchy deviator."""
@@ -127,9 +134,12 @@ class Solid:
         return self.embedding.apply(of_vertices, self.tets)
 
     def _at(self, vertices: np.ndarray | None) -> Deformation:
+        return self.model.elastic.deformation(self._positions(vertices))
+
+    def _positions(self, vertices: np.ndarray | None) -> np.ndarray:
         x = self.rest if vertices is None else array_of(vertices, MeshError, "Solid: vertices", np.float64)
         self._check_shape(x)
-        return self.model.elastic.deformation(x)
+        return x
 
     def _check_shape(self, x: np.ndarray) -> None:
         if x.shape != self.rest.shape:

@@ -96,7 +96,7 @@ def _write_vtu(path: Path, frame: Frame) -> None:
         "first_piola": solid.first_piola(x).reshape(m, 9),
         "cauchy": solid.cauchy(x).reshape(m, 9),
         "von_mises": solid.von_mises(x),
-        "youngs_modulus": solid.model.elastic.youngs_modulus,
+        "youngs_modulus": solid.model.youngs_modulus,
         "volume": solid.volumes,
     }
     cells = {

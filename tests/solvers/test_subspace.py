@@ -189,7 +189,7 @@ def test_soft_parts_get_more_points_for_their_volume():
     mesh = block((24, 6, 6), (4.0, 1.0, 1.0))
     stiff = np.abs(mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0] - 2.0) < 1.0
     model = build_model(mesh, np.where(stiff, 1e10, 1e6), 0.4, 1e3, pinned=held_end(mesh))
-    at = skinning_subspace(model, 8, 160).parts.tets
+    at = skinning_subspace(model, 8, 160).parts.elements
     density = [np.count_nonzero(stiff[at] == kind) / mesh.volumes[stiff == kind].sum() for kind in (False, True)]
     assert density[0] > 1.5 * density[1]
 
@@ -247,7 +247,7 @@ def test_too_many_modes_are_refused():
 def test_the_same_body_gives_the_same_bits():
     first, second = (skinning_subspace(bar(), 6, 50) for _ in range(2))
     assert np.array_equal(first.model.basis, second.model.basis)
-    assert np.array_equal(first.parts.tets, second.parts.tets)
+    assert np.array_equal(first.parts.elements, second.parts.elements)
 
 
 def test_a_matrix_of_what_is_added_is_there_when_something_is():

@@ -282,7 +282,7 @@ class Wind:
         valence = np.zeros(len(x))
         np.add.at(valence, self.tets.ravel(), 1.0)
         for a, pair in enumerate((0, 2, 5, 9)):
-            blocks[:, pair] += (scale * self.stiffness / valence[self.tets[:, a]])[:, None, None] * np.eye(3)
+            blocks[pair::10] += (scale * self.stiffness / valence[self.tets[:, a]])[:, None, None] * np.eye(3)
 
     def update(self, x):
         self.renewals += 1

@@ -93,7 +93,8 @@ class ResolutionSettings:
 
     ``method``: ``lattice`` (body-centred cubic cells around the surface: seconds, any mesh), ``robust`` (fTetWild:
     follows the surface, minutes, any mesh) or ``clean`` (TetGen: keeps every vertex of a closed surface without
-    self-intersections, seconds).
+    self-intersections, seconds). ``elements``: ``smoothed`` (the tetrahedra around common edges share their mean
+    strain) or ``plain`` (each has its own strain, which is too stiff in bending, torsion and volume).
     """
 
     method: str = choice("lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean"))
@@ -108,6 +109,13 @@ class ResolutionSettings:
         "",
         "Factor by which cells are smaller where the surface is painted finer, no unit: 2 to 4",
         "refine factor",
+    )
+
+    elements: str = choice(
+        "smoothed",
+        "Which tetrahedra share one strain",
+        is_advanced=True,
+        names=("smoothed", "plain"),
     )
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ from ...methods.subspaces.reduced_model import (
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
-SUBSPACE_FORMAT = 5
+SUBSPACE_FORMAT = 6
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
@@ -42,9 +42,9 @@ _SCHEMA = {
     "pin_group": "int p",
     "pin_weights": "f8 n h",
     "transform": "f8 q r",
-    "tets": "int c <t",
+    "elements": "int c <e",
     "volumes": "f8 c",
-    "clusters": "int t <c",
+    "clusters": "int e <c",
 }
 
 
@@ -88,9 +88,9 @@ def cached_subspace(
     on_progress("projection", 0.0)
     subspace, suffices, doublings = subspace_of(model, parts), 0, 0
     share = cubature_energy_fraction(model, subspace.model, partial(on_progress, "projection"))
-    while not points and share < ENOUGH and doublings < DOUBLINGS and len(parts.tets) < len(model.mesh.tets):
+    while not points and share < ENOUGH and doublings < DOUBLINGS and len(parts.elements) < len(model.elements):
         doublings += 1
-        parts = parts.at(find_cubature(model, parts, 2 * len(parts.tets), partial(on_progress, "projection")))
+        parts = parts.at(find_cubature(model, parts, 2 * len(parts.elements), partial(on_progress, "projection")))
         subspace = subspace_of(model, parts)
         share = cubature_energy_fraction(model, subspace.model, partial(on_progress, "projection"))
     if share < ENOUGH:
@@ -115,7 +115,9 @@ def modes_key(model: Model, modes: int) -> str:
         springs = model.anchors.sorted_indices()
         mantissa, exponent = np.frexp(springs.data / largest_modulus(model))
         held += [springs.indptr, springs.indices, np.round(mantissa, 12), exponent]
-    return digest(numbers, model.mesh.rest_positions, model.mesh.tets, *tets, *held)
+    return digest(
+        numbers, model.mesh.rest_positions, model.elements.nodes.vertices, model.elements.nodes.starts, *tets, *held
+    )
 
 
 def largest_modulus(model: Model) -> float:
@@ -129,7 +131,7 @@ def _is_scale(number: object) -> bool:
 
 def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
     """Return the parts of a subspace in cached arrays; None if the arrays are invalid for the model."""
-    known = {"n": len(model.mesh.rest_positions), "t": len(model.mesh.tets), "p": len(model.pinned)}
+    known = {"n": len(model.mesh.rest_positions), "e": len(model.elements), "p": len(model.pinned)}
     sides = sides_of(arrays, _SCHEMA, **known)
     if sides is None:
         return None

@@ -1,8 +1,7 @@
 """Elements of a tet mesh: each is a tet, or several adjacent tets, with one deformation gradient.
 
-The deformation gradient of an element is the mean of its tets' gradients, weighted by their volumes w_t ([LNL09]: edge-
-based smoothing, Liu, Nguyen-Thoi and Lam, "An edge-based smoothed finite element method", J. Sound Vib. 320, 2009; here
-on a partition of the tets):
+The deformation gradient of an element is the mean of its tets' gradients, weighted by their filled volumes w_t
+(:mod:`...geometry.tetrahedra.smoothing_domains`):
 
     F = sum_a x_a N_a^T        with        N_a = sum_t w_t N_ta / sum_t w_t
 
@@ -19,7 +18,8 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ...foundation.kernels.jit import inlined, parallel_kernel
+from ...foundation.kernels.jit import inlined, kernel, parallel_kernel
+from ...geometry.mesh.tet_mesh import TetMesh
 from .deformation_gradient import NodalGather, deformation_gradients, shape_gradients
 
 
@@ -82,6 +82,10 @@ class Elements:
     nodes : ElementNodes
     N : (k,3) 1/m, gradient of each node's shape function in its element
     of_tet : (m,) int64, element that each tet belongs to
+    share : (m,) each tet's fraction of the filled volume of its element
+    volumes : (e,) m³, as if the body filled the tets
+    deviation : (b,) m, or None if each tet is an element
+        Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` with the volumes v_t of the element's tets.
     tet_slots : (m,10) int64
         Element block of each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). Its rows may belong to either
         corner, which does not matter to symmetric contributions.
@@ -91,8 +95,11 @@ class Elements:
     nodes: ElementNodes
     N: np.ndarray
     of_tet: np.ndarray
+    share: np.ndarray
+    volumes: np.ndarray
     tet_slots: np.ndarray
     vertex_count: int
+    deviation: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -129,6 +136,12 @@ class Elements:
         _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, blocks)
         return blocks
 
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Return the means (e,...) of values (m,...) per tet, weighted by filled volume."""
+        if len(self) == len(self.of_tet):
+            return values
+        return sp.csr_matrix((self.share, (self.of_tet, np.arange(len(values))))) @ values
+
     def isotropic(self, stiffness: np.ndarray) -> np.ndarray:
         """Return the products ``stiffness N_a . N_b`` (b,), one per element block, for a stiffness (e,) of the
         elements.
@@ -143,30 +156,34 @@ class Elements:
 
     def scaled(self, size: float) -> Elements:
         """Return the elements of the same mesh scaled by the factor ``size``."""
-        return replace(self, N=self.N / size)
+        deviation = None if self.deviation is None else size * self.deviation
+        return replace(self, N=self.N / size, volumes=size**3 * self.volumes, deviation=deviation)
 
 
-def elements_of(
-    rest_positions: np.ndarray, tets: np.ndarray, weights: np.ndarray, group: np.ndarray | None = None
-) -> Elements:
-    """Return the elements of a mesh with ``rest_positions`` (n,3) m and ``tets`` (m,4) of the volumes ``weights`` (m,)
-    m³. ``group`` (m,), from 0 on, is the element of each tet; None: each tet is an element.
-    """
-    n, m, N = len(rest_positions), len(tets), shape_gradients(rest_positions, tets)
-    if group is None:
+def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
+    """Return the elements of a mesh. ``group`` (m,), from 0 on, is the element of each tet; None: each tet is one."""
+    tets, n, m = mesh.tets, len(mesh.rest_positions), len(mesh.tets)
+    N = shape_gradients(mesh.rest_positions, tets)
+    if group is None or int(group.max()) == m - 1:
         slots = np.arange(10 * m, dtype=np.int64).reshape(m, 10)
-        return Elements(ElementNodes.of_tets(tets), N.reshape(-1, 3), np.arange(m), slots, n)
+        return Elements(ElementNodes.of_tets(tets), N.reshape(-1, 3), np.arange(m), np.ones(m), mesh.volumes, slots, n)
     keys, node = np.unique(group[:, None].astype(np.int64) * n + tets, return_inverse=True)
     node = node.reshape(m, 4)
     starts = np.searchsorted(keys, n * np.arange(int(group.max()) + 2, dtype=np.int64)).astype(np.int64)
-    share = (weights / np.bincount(group, weights)[group])[:, None, None] * N
-    sums = [np.bincount(node.ravel(), share[:, :, j].ravel(), minlength=len(keys)) for j in range(3)]
     nodes = ElementNodes(starts, keys % n)
+    share = mesh.elastic_volumes / np.bincount(group, mesh.elastic_volumes)[group]
+    weighted = share[:, None, None] * N
+    sums = [np.bincount(node.ravel(), weighted[:, :, j].ravel(), minlength=len(keys)) for j in range(3)]
+    N_e, volumes = np.column_stack(sums), mesh.volumes
     local = node - starts[group][:, None]
     first, second = (local[:, each] for each in np.tril_indices(4))
     high, low = np.maximum(first, second), np.minimum(first, second)
     slots = nodes.block_starts[group][:, None] + high * (high + 1) // 2 + low
-    return Elements(nodes, np.column_stack(sums), np.asarray(group, dtype=np.int64), slots, n)
+    of_tet = np.asarray(group, dtype=np.int64)
+    found = Elements(nodes, N_e, of_tet, share, np.bincount(group, volumes), slots, n)
+    deviation = np.zeros(int(nodes.block_starts[-1]))
+    _sum_deviations(of_tet, starts, nodes.block_starts, node, N, N_e, volumes, deviation)
+    return replace(found, deviation=deviation)
 
 
 def joined_elements(several: Sequence[Elements]) -> Elements:
@@ -180,6 +197,7 @@ def joined_elements(several: Sequence[Elements]) -> Elements:
     nodes = offsets([len(each.nodes.vertices) for each in several])
     blocks = offsets([int(each.nodes.block_starts[-1]) for each in several])
     starts = [each.nodes.starts[:-1] + at for each, at in zip(several, nodes)]
+    plain = all(each.deviation is None for each in several)
     return Elements(
         ElementNodes(
             np.append(np.concatenate(starts), nodes[-1]).astype(np.int64),
@@ -187,9 +205,37 @@ def joined_elements(several: Sequence[Elements]) -> Elements:
         ),
         np.concatenate([each.N for each in several]),
         np.concatenate([each.of_tet + at for each, at in zip(several, elements)]),
+        np.concatenate([each.share for each in several]),
+        np.concatenate([each.volumes for each in several]),
         np.concatenate([each.tet_slots + at for each, at in zip(several, blocks)]),
         int(vertices[-1]),
+        None if plain else np.concatenate([_deviations_of(each) for each in several]),
     )
+
+
+def _deviations_of(elements: Elements) -> np.ndarray:
+    none = np.zeros(int(elements.nodes.block_starts[-1]))
+    return none if elements.deviation is None else elements.deviation
+
+
+@kernel
+def _sum_deviations(of_tet, starts, block_starts, node, N, N_e, volumes, deviation):
+    """Compute ``Elements.deviation`` from the shape gradients N (m,4,3), nodes (m,4) and ``volumes`` (m,) of the tets,
+    and the shape gradients N_e (k,3) of the elements.
+    """
+    D = np.empty((int(np.diff(starts).max()), 3))
+    for t in range(len(of_tet)):
+        e = of_tet[t]
+        k = starts[e + 1] - starts[e]
+        for a in range(k):
+            D[a] = -N_e[starts[e] + a]
+        for c in range(4):
+            D[node[t, c] - starts[e]] += N[t, c]
+        block = block_starts[e]
+        for a in range(k):
+            for b in range(a + 1):
+                deviation[block] += volumes[t] * (D[a, 0] * D[b, 0] + D[a, 1] * D[b, 1] + D[a, 2] * D[b, 2])
+                block += 1
 
 
 @parallel_kernel

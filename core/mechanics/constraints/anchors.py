@@ -5,9 +5,9 @@ face is held as by a layer of material of thickness ``h / kappa`` whose other si
 
     k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
 
-The thickness vanishes with h, and the layer's compliance roughly compensates the excess stiffness of clamped linear
-tets. Edges and single vertices have no area, and strips narrower than a cell have too little area: there the samples in
-each tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
+The thickness vanishes with h, and the layer's compliance roughly compensates the excess stiffness of clamped elements.
+Edges and single vertices have no area, and strips narrower than a cell have too little area: there the samples in each
+tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
 
 Each sample lies in one tet, so its stiffness is part of that tet's element matrix.
 """
@@ -32,9 +32,6 @@ CONFORMING, LOOSE = 10.0, 10.0
 """Stiffness factors (see the module): kappa of pinned faces to which the tets conform, and kappa_loose of samples
 without area. ``geometry/mesh/rigid_clamp.py`` computes kappa of faces that cut through tets.
 """
-
-FEW = 2.0
-"""Smallest size of a pinned part, in cells, for which kappa is computed; smaller parts get the same kappa."""
 
 SPACING = 1.0 / 6.0
 """Distance between samples, in sides of the smallest cell that contains a pin."""
@@ -100,7 +97,7 @@ def anchors(
     )
     kappa = np.full(len(area), CONFORMING)
     if not conforms(mesh):
-        kappa = clamp_layer_kappa(np.maximum(np.sqrt(part) / sides[found.tet_indices], FEW))
+        kappa = clamp_layer_kappa(np.sqrt(part) / sides[found.tet_indices])
     return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), target_weights)
 
 

@@ -16,6 +16,7 @@ from ..energies.inversion_step_bound import upright_part
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 from ..materials.lame import youngs_modulus
+from .stabilization import Stabilization
 
 
 class ElasticDensity:
@@ -29,6 +30,8 @@ class ElasticDensity:
     energy_index : (m,) index into ``energies`` per point
     parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of the energies
     """
+
+    stabilization: Stabilization | None = None
 
     def __init__(
         self, weights: np.ndarray, energies: tuple[str, ...], energy_index: np.ndarray, parameters: np.ndarray
@@ -180,6 +183,15 @@ class ElasticPotential(ElasticDensity):
     ) -> None:
         super().__init__(weights, energies, energy_index, parameters)
         self.elements = elements
+        if elements.deviation is not None:
+            self.stabilization = Stabilization(elements, self.shear_modulus)
+
+    def scaled(self, scale: np.ndarray) -> Self:
+        """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`."""
+        other = super().scaled(scale)
+        if other.stabilization is not None:
+            other.stabilization = Stabilization(self.elements, other.shear_modulus)
+        return other
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
         """Return the deformation gradient per element, (m,3,3), for vertex ``positions`` (n,3) m."""

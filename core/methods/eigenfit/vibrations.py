@@ -102,14 +102,16 @@ def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
     return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), pattern
 
 
-def stiffness_lower_triangle(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
+def stiffness_lower_triangle(
+    model: Model, tangent: Tangent, pinned: Sequence[int], positions: np.ndarray | None = None
+) -> tuple[sp.csc_matrix, Pattern]:
     """Return the lower triangle of the elastic stiffness at a tangent, (3f,3f) N/m over the f vertices that are not
     ``pinned``, and its sparsity pattern.
     """
     sparsity = BlockSparsity(model.elements.nodes, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
-    sparsity.fill(model.stiffness(tangent, 0.0), values)
+    sparsity.fill(model.stiffness(tangent, 0.0, positions), values)
     shape = pattern.size, pattern.size
     return sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=shape), pattern
 

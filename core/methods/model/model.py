@@ -15,6 +15,7 @@ from ...foundation.schema.settings import MaterialSettings, SolverSettings
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import grow
+from ...geometry.tetrahedra.smoothing_domains import smoothing_domains
 from ...mechanics.assembly.elements import Elements, elements_of
 from ...mechanics.assembly.mass import mass_matrix
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
@@ -86,6 +87,11 @@ class Model:
         return self.elastic.elements
 
     @property
+    def youngs_modulus(self) -> np.ndarray:
+        """Young's modulus of each tet's element at rest, (m,), Pa."""
+        return self.elastic.youngs_modulus[self.elements.of_tet]
+
+    @property
     def body(self) -> Body:
         """Data of the body that linear systems are assembled from: mesh, weights, masses, moduli and pins."""
         elastic = self.elastic
@@ -126,12 +132,18 @@ class Model:
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask (m,) of the ``chosen`` tets (m,) and their neighbours within AROUND_INVERTED rings."""
-        return grow(self.mesh.tets, chosen, AROUND_INVERTED)
+        """Return the mask (e,) of the ``chosen`` elements (e,) and their neighbours within AROUND_INVERTED rings."""
+        return self._grown(chosen[self.elements.of_tet])
+
+    def _grown(self, tets: np.ndarray) -> np.ndarray:
+        """Return the mask (e,) of the elements of the ``tets`` (m,) and of AROUND_INVERTED rings around them."""
+        near = np.zeros(len(self.elements), dtype=bool)
+        near[self.elements.of_tet[grow(self.mesh.tets, tets, AROUND_INVERTED)]] = True
+        return near
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the tets at pinned vertices and of their neighbours within AROUND_INVERTED rings."""
-        return self.dilate_selection(np.isin(self.mesh.tets, self.pinned).any(axis=1))
+        """Return the mask (e,) of the elements at pinned vertices and their neighbours within AROUND_INVERTED rings."""
+        return self._grown(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
         """Return a context in which the BLAS uses all its threads, which speed up factorisations."""
@@ -142,16 +154,20 @@ class Model:
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
-    def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
+    def stiffness(self, tangent: Tangent | None, mass_factor: float, positions: np.ndarray | None = None) -> np.ndarray:
         """Return the blocks (b,3,3) of the element matrices (``Elements.matrices``) of the elastic stiffness at a
         tangent plus ``mass_factor`` times the mass. Step potentials add their stiffness to such blocks. Without a
-        tangent, return the mass term alone.
+        tangent, return the mass term alone. ``positions`` (n,3) m, by default at rest, are those of the tangent.
         """
         blocks = (mass_factor * self.body.element_mass)[:, None, None] * np.eye(3)
         if tangent is not None:
             hessians = np.empty((len(self.elements), 6, 3, 3))
             tangent_blocks(tangent, self.elastic.weights, hessians)
             blocks += self.elements.matrices(hessians)
+            if self.elastic.stabilization is not None:
+                self.elastic.stabilization.add_stiffness(
+                    self.mesh.rest_positions if positions is None else positions, 1.0, blocks
+                )
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
@@ -205,6 +221,7 @@ def build_model(
     energy_of_tet: np.ndarray | None = None,
     pinned: np.ndarray = (),
     own: np.ndarray | None = None,
+    smoothed: bool = False,
 ) -> Model:
     """Return the model of a body, after validating its mesh, materials and pins.
 
@@ -218,6 +235,8 @@ def build_model(
     pinned : indices of the vertices whose positions are prescribed in each step
     own : (m,j) parameters of each tet's energy besides the Lame moduli (``IsotropicEnergy.own``); None: the defaults
         of ``MaterialSettings``
+    smoothed : True to give the tets around common edges one strain (:mod:`...geometry.tetrahedra.smoothing_domains`);
+        False: each tet has its own strain
 
     Raises
     ------
@@ -246,13 +265,13 @@ def build_model(
             "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
         )
     masses = mesh.corner_volumes * rho[:, None]
-    elastic = ElasticPotential(
-        elements_of(mesh.rest_positions, mesh.tets, mesh.elastic_volumes),
-        mesh.elastic_volumes,
-        energies,
-        energy_of_tet,
-        np.column_stack([*lame_parameters(E, nu), own]),
-    )
+    parameters = np.column_stack([*lame_parameters(E, nu), own])
+    group = smoothing_domains(mesh, parameters[:, :2], energy_of_tet) if smoothed else None
+    elements = elements_of(mesh, group)
+    energy_index = np.zeros(len(elements), dtype=energy_of_tet.dtype)
+    energy_index[elements.of_tet] = energy_of_tet
+    weights = np.bincount(elements.of_tet, mesh.elastic_volumes)
+    elastic = ElasticPotential(elements, weights, energies, energy_index, elements.mean(parameters))
     return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)
 
 

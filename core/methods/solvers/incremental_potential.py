@@ -75,6 +75,8 @@ class IncrementalPotential:
         self.prescribed_positions = prescribed_positions
         self.contact = next((each for each in potentials if isinstance(each, BarrierStepPotential)), None)
         self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
+        if elastic.stabilization is not None and elastic.stabilization not in potentials:
+            self.potentials += (elastic.stabilization,)
         self.time, self.damping = time, damping
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
         self.h = time.step

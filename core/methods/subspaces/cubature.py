@@ -46,12 +46,12 @@ ALIKE = 1e-6
 
 
 class Cubature(NamedTuple):
-    """Cubature of the elastic energy over c of the body's m tets. ``tets`` (c,): indices of the cubature tets;
-    ``weights`` (c,) m³: volume represented by each cubature tet; ``clusters`` (m,): for each tet, the index from 0 to
-    c-1 of its cubature tet.
+    """Cubature of the elastic energy over c of the body's m elements. ``elements`` (c,): indices of the cubature
+    points; ``weights`` (c,) m³: volume represented by each cubature tet; ``clusters`` (m,): for each tet, the index
+    from 0 to c-1 of its cubature tet.
     """
 
-    tets: np.ndarray
+    elements: np.ndarray
     weights: np.ndarray
     clusters: np.ndarray
 

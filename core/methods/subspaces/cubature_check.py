@@ -59,7 +59,7 @@ def sufficient_point_count(model: Model, subspace: Subspace, on_progress: OnProg
     energy. The current number is doubled up to DOUBLINGS times. Return 0 if no number suffices.
     """
     space = subspace.model
-    points, most = len(subspace.parts.tets), len(model.mesh.tets)
+    points, most = len(subspace.parts.elements), len(model.elements)
     for k in range(DOUBLINGS):
         if points >= most:
             return 0

@@ -11,11 +11,12 @@ STEPS_A_DECADE = 2
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
-    """Return the index of each tet's part, (m,): tets with the same island (connected component), elastic energy and
-    stiffness level. ``islands`` (n,): index of the island of each vertex.
+    """Return the index of each element's part, (e,): elements with the same island (connected component), elastic
+    energy and stiffness level. ``islands`` (n,): index of the island of each vertex.
     """
     elastic = model.elastic
     E = elastic.youngs_modulus
     step = np.round(STEPS_A_DECADE * np.log10(E / E.min())).astype(np.int64)
-    keys = np.column_stack([islands[model.mesh.tets[:, 0]], elastic.energy_index, step])
+    nodes = model.elements.nodes
+    keys = np.column_stack([islands[nodes.vertices[nodes.starts[:-1]]], elastic.energy_index, step])
     return np.unique(keys, axis=0, return_inverse=True)[1].ravel()

@@ -21,10 +21,12 @@ def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel
     """
     spaces = [each.model for each in subspaces]
     first = np.cumsum([0, *(space.unknowns for space in spaces)])
-    points = np.cumsum([0, *(len(each.parts.tets) for each in subspaces)])
-    tets = np.concatenate([each.parts.tets + body.elements.start for each, body in zip(subspaces, whole.slices)])
+    points = np.cumsum([0, *(len(each.parts.elements) for each in subspaces)])
+    elements = np.concatenate(
+        [each.parts.elements + body.elements.start for each, body in zip(subspaces, whole.slices)]
+    )
     clusters = np.concatenate([each.parts.clusters + start for each, start in zip(subspaces, points)])
-    cubature = Cubature(tets, np.concatenate([each.parts.volumes for each in subspaces]), clusters)
+    cubature = Cubature(elements, np.concatenate([each.parts.volumes for each in subspaces]), clusters)
     pinned = np.concatenate([space.pinned + start for space, start in zip(spaces, first)])
     slices = tuple(
         body._replace(vertices=slice(int(a), int(b)), elements=slice(int(c), int(d)))

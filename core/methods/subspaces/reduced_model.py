@@ -173,9 +173,9 @@ def in_basis(
     model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
 ) -> ReducedModel:
     """Return the reduced model of a body in the basis (n,r). ``pinned``: indices of prescribed unknowns."""
-    elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
+    elastic = CubatureElastic(model.elastic, basis, cubature.elements, cubature.weights)
     MA = model.mass @ basis
-    corners = np.unique(model.mesh.tets[cubature.tets])
+    corners = np.unique(model.mesh.tets[np.isin(model.elements.of_tet, cubature.elements)])
     watched = corners[:: -(-len(corners) // WATCHED)]
     mass, lumped_masses = basis.T @ MA, MA.sum(axis=0)
     return ReducedModel(model.mesh, basis, MA, elastic, mass, lumped_masses, pinned, model.size, watched, skinning)
@@ -192,7 +192,7 @@ class SubspaceParts(NamedTuple):
     pin_group : (p,) index, 0 to g-1, of the group of each pinned vertex
     pin_weights : (n,s+g) skinning weights of pin handles: s groups held by springs (free), then g pinned groups
     transform : (4(m+s),r) maps the skinning columns of the free handles to a mass-orthonormal basis
-    tets, volumes, clusters : fields of the :class:`Cubature` (``volumes`` are its weights)
+    elements, volumes, clusters : fields of the :class:`Cubature` (``volumes`` are its weights)
     """
 
     weights: np.ndarray
@@ -201,19 +201,19 @@ class SubspaceParts(NamedTuple):
     pin_group: np.ndarray
     pin_weights: np.ndarray
     transform: np.ndarray
-    tets: np.ndarray
+    elements: np.ndarray
     volumes: np.ndarray
     clusters: np.ndarray
 
     @property
     def cubature(self) -> Cubature:
-        """Cubature of the subspace: the chosen tets, their volumes, and the clusters that they represent."""
-        return Cubature(self.tets, self.volumes, self.clusters)
+        """Cubature of the subspace: the chosen elements, their volumes, and the clusters that they represent."""
+        return Cubature(self.elements, self.volumes, self.clusters)
 
     def at(self, cubature: Cubature) -> SubspaceParts:
         """Return a copy of the arrays with another cubature."""
-        tets, volumes, clusters = cubature
-        return self._replace(tets=tets, volumes=volumes, clusters=clusters)
+        elements, volumes, clusters = cubature
+        return self._replace(elements=elements, volumes=volumes, clusters=clusters)
 
 
 def find_subspace(
@@ -244,7 +244,7 @@ def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
     """Return a cubature with about ``points`` tets, clustered by the weights of the skinning modes in ``found``."""
-    features = weight_features(found.weights, found.eigenvalues, model.mesh)
+    features = model.elements.mean(weight_features(found.weights, found.eigenvalues, model.mesh))
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
 

@@ -192,9 +192,7 @@ class ContactGroup:
     def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
         # The geometric mean over the tets at the surface: stiff armour on soft joints does not count as soft.
         each = zip(self._prepared, self.owns)
-        moduli = [
-            math.exp(np.log(body.model.elastic.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each
-        ]
+        moduli = [math.exp(np.log(body.model.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each]
         softest = np.array([*moduli, *([np.inf] * len(self.colliders.names))])
         apart = initial_gaps(surfaces, self.first, self._want, self._distance)
         found = pair_parameters(self._want, apart, self._distance, softest)

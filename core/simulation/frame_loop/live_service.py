@@ -95,12 +95,14 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
 def _subspace_arrays(prepared: Prepared, subspace: Subspace) -> dict[str, np.ndarray]:
     embedding, mesh = prepared.embedding, prepared.model.mesh
     skinning, parts = subspace.model.skinning, subspace.parts
-    corners = mesh.tets[parts.tets]
+    elements = prepared.model.elements
+    first = np.unique(elements.of_tet, return_index=True)[1]
+    corners = mesh.tets[first[parts.elements]]
     return {
         "weights": skinning.weights_at(embedding).astype(np.float32),
         "centre": skinning.coordinates.centre,
         "size": np.array([skinning.coordinates.size]),
-        "clusters": parts.clusters[embedding.tet_indices].astype(np.int32),
+        "clusters": parts.clusters[elements.of_tet[embedding.tet_indices]].astype(np.int32),
         "points_rest": mesh.rest_positions[corners].mean(axis=1),
         "points_weights": skinning.weights[corners].mean(axis=1).astype(np.float32),
         "points_volume": parts.volumes,
@@ -118,7 +120,7 @@ class _Service:
     def ready(self) -> None:
         """Reset the body to the first frame and send the ready event."""
         subspace, first = self._prepared.subspace, self._body.reset()
-        count = (len(subspace.parts.eigenvalues), len(subspace.parts.tets)) if subspace else (0, 0)
+        count = (len(subspace.parts.eigenvalues), len(subspace.parts.elements)) if subspace else (0, 0)
         self._on_event(Ready(first.number, *count, **self._shape(first)))
 
     def _shape(self, frame: Frame) -> dict[str, str]:

@@ -274,7 +274,7 @@ def _at_rest(
     The Young's moduli of the model are limited to STIFFEST times ``softest``, Pa.
     """
     softer, lasting = _softer(model.elastic.youngs_modulus, softest), pinned.always()
-    spring_moduli = firmness * softer * model.elastic.youngs_modulus
+    spring_moduli = firmness * softer[model.elements.of_tet] * model.youngs_modulus
     held, anchors = lasting.schedule().held_corners(0), lasting.holding(0, spring_moduli)
     return (
         replace(model, elastic=model.elastic.scaled(softer), pinned=held, anchors=anchors),

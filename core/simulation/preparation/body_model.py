@@ -76,5 +76,6 @@ def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSu
         fields.energy,
         pinned.schedule().held_corners(frame),
         fields.own,
+        smoothed=job.body.resolution.elements == "smoothed",
     )
     return replace(model, anchors=pinned.holding(frame, stiffness))

@@ -251,7 +251,7 @@ class _MovingCollider:
 
 
 def _touching(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> ContactPoints:
-    stiffness = model.elastic.youngs_modulus
+    stiffness = model.youngs_modulus
     return ContactPoints.of(job.body.surface, model.mesh, stiffness, space.points, space.contact_point_budget, choose)
 
 

@@ -105,6 +105,6 @@ def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
     """Return the warning about too few cubature points, or "", and the number of points that suffices, or 0."""
     if cached is None or cached.felt_share >= ENOUGH:
         return "", 0
-    points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice
+    points, suffices = len(cached.subspace.parts.elements), cached.points_that_suffice
     remedy = f"Set Cubature Points to {suffices}, or fewer Modes." if suffices else "Set fewer Modes."
     return f"Too few cubature points ({points}): some motion will look too soft. {remedy}", suffices

@@ -98,9 +98,10 @@ class Prepared:
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
-        """Return the values ``of_tets`` (m,) at the tets over which elasticity is integrated: all tets, or the cubature
-        tets of a subspace."""
-        return of_tets if self.subspace is None else of_tets[self.subspace.parts.tets]
+        """Return the values ``of_tets`` (m,) at the elements over which elasticity is integrated: all elements, or the
+        cubature points of a subspace."""
+        values = self.model.elements.mean(of_tets)
+        return values if self.subspace is None else values[self.subspace.parts.elements]
 
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
         """Return the positions (s,3), m, of the surface vertices at the unknowns ``positions`` of a state.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.rigid_clamp import KAPPA
+from sinew.core.geometry.mesh.rigid_clamp import KAPPA_PER_CELL, WIDEST
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
@@ -54,7 +54,9 @@ def test_it_holds_what_was_pinned_and_no_more(pins):
     shift = stiffness_of(mesh, found, lambda x: np.ones_like(x[:, :1]))
     faces = {4: 1.0, 7: 3.0}.get(len(pins), 0.0)
     occupied = len(np.unique(found.embedding.tet_indices))
-    assert shift == pytest.approx(KAPPA[-1] * faces * SIDE**2 / h if faces else LOOSE * h * occupied, rel=1e-9)
+    assert shift == pytest.approx(
+        (KAPPA_PER_CELL * WIDEST) * faces * SIDE**2 / h if faces else LOOSE * h * occupied, rel=1e-9
+    )
     about_edge = stiffness_of(mesh, found, lambda x: np.cross([0.0, 0.0, 1.0], x))
     about_vertex = stiffness_of(mesh, found, lambda x: np.cross([0.6, 0.0, 0.8], x))
     assert (about_edge <= 1e-20 * shift) == (pins in ([0], [0, 1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sinew.benchmarks.bodies import block
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.mechanics.assembly.elements import elements_of
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.mechanics.assembly.tangent_blocks import tangent_blocks
@@ -22,7 +23,7 @@ def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3
     return Body(
         X,
         tets,
-        elements_of(X, tets, np.full(m, 1 / 6)),
+        elements_of(TetMesh(X, tets)),
         np.full(m, 1 / 6),
         np.full((m, 4), 0.25e-3),
         mu,

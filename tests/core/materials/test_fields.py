@@ -7,7 +7,7 @@ import pytest
 from sinew.core.foundation.errors import MaterialError
 from sinew.core.foundation.schema.settings import MaterialSettings
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.rigid_clamp import KAPPA
+from sinew.core.geometry.mesh.rigid_clamp import KAPPA_PER_CELL, WIDEST
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
@@ -116,7 +116,9 @@ def test_what_hangs_on_rigid_tets_gives_way_and_nothing_else_does(mesh):
     sharp = np.where(x < 2.0, 1e9, 1e6)
     gives = soften_at_interface(mesh, sharp) / sharp
     assert (gives[(x < 2.0) | (x > 2.0 + 1.5 * cell)] == 1.0).all()
-    assert gives.min() == pytest.approx(1.0 / (1.0 + 0.75 * GIVE / KAPPA[-1]), rel=0.02)  # three corners of four
+    assert gives.min() == pytest.approx(
+        1.0 / (1.0 + 0.75 * GIVE / (KAPPA_PER_CELL * WIDEST)), rel=0.02
+    )  # three corners of four
     smooth = 1e6 * 10.0 ** (x / (2.0 * cell))
     np.testing.assert_array_equal(soften_at_interface(mesh, smooth), smooth)
 

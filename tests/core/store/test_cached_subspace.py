@@ -69,9 +69,9 @@ def test_other_points_keep_the_modes(model, store, monkeypatch):
     first = cached_subspace(model, MODES, POINTS, store)[0].parts
     monkeypatch.setattr(module, "find_subspace", never)
     second = cached_subspace(model, MODES, 2 * POINTS, store)[0].parts
-    assert len(second.tets) > len(first.tets) and np.array_equal(second.transform, first.transform)
+    assert len(second.elements) > len(first.elements) and np.array_equal(second.transform, first.transform)
     monkeypatch.setattr(module, "find_cubature", never)
-    assert np.array_equal(cached_subspace(model, MODES, 2 * POINTS, store)[0].parts.tets, second.tets)
+    assert np.array_equal(cached_subspace(model, MODES, 2 * POINTS, store)[0].parts.elements, second.elements)
 
 
 def fingers():
@@ -87,14 +87,16 @@ def test_thin_parts_get_more_points_where_their_number_is_automatic(store, monke
     """
     model, first = fingers(), POINTS_A_MODE * MODES
     few, share, _ = cached_subspace(model, MODES, first, None)
-    assert len(few.parts.tets) <= first and share < ENOUGH
+    assert len(few.parts.elements) <= first and share < ENOUGH
     more, felt, _ = cached_subspace(model, MODES, 0, store)
-    assert 1.9 * first < len(more.parts.tets) <= 4 * first and (felt >= ENOUGH or len(more.parts.tets) > 3.8 * first)
+    assert 1.9 * first < len(more.parts.elements) <= 4 * first and (
+        felt >= ENOUGH or len(more.parts.elements) > 3.8 * first
+    )
     assert felt > share and np.array_equal(more.parts.transform, few.parts.transform)
     monkeypatch.setattr(module, "find_cubature", never)
-    assert np.array_equal(cached_subspace(model, MODES, 0, store)[0].parts.tets, more.parts.tets)
+    assert np.array_equal(cached_subspace(model, MODES, 0, store)[0].parts.elements, more.parts.elements)
     thick = modelled(shaken_bar(frames=3))
-    assert len(cached_subspace(thick, MODES, 0, None)[0].parts.tets) <= first
+    assert len(cached_subspace(thick, MODES, 0, None)[0].parts.elements) <= first
 
 
 def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypatch):
@@ -105,7 +107,7 @@ def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypa
     for name in ("find_subspace", "find_cubature", "cubature_energy_fraction"):
         monkeypatch.setattr(module, name, never)
     parts = cached_subspace(other, MODES, POINTS, store)[0].parts
-    assert np.array_equal(parts.tets, first.tets) and np.array_equal(parts.transform, first.transform)
+    assert np.array_equal(parts.elements, first.elements) and np.array_equal(parts.transform, first.transform)
     np.testing.assert_allclose(parts.eigenvalues, 1.7 * first.eigenvalues, rtol=1e-12)
     np.testing.assert_allclose(parts.eigenvalues, anew.eigenvalues, rtol=1e-7)
 

@@ -18,9 +18,9 @@ def cloud(seed=0, count=2000):
 def test_weights_are_the_volumes_of_clusters_and_points_lie_in_theirs():
     features, volumes = cloud()
     found = spectral_clusters(features, volumes, np.zeros(2000, dtype=int), 50)
-    assert len(found.tets) == 50
+    assert len(found.elements) == 50
     assert np.allclose(found.weights, np.bincount(found.clusters, volumes))
-    assert np.array_equal(found.clusters[found.tets], np.arange(50))
+    assert np.array_equal(found.clusters[found.elements], np.arange(50))
 
 
 def test_clusters_are_those_of_the_nearest_centre():
@@ -29,14 +29,14 @@ def test_clusters_are_those_of_the_nearest_centre():
     offsets = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
     features = (blobs[:, None] + offsets).reshape(-1, 3)
     found = spectral_clusters(features, np.ones(21), np.zeros(21, dtype=int), 3)
-    assert sorted(found.tets) == [0, 7, 14]
+    assert sorted(found.elements) == [0, 7, 14]
 
 
 def test_clusters_end_at_the_borders_of_parts():
     features, volumes = cloud()
     parts = (features[:, 0] > 0.3).astype(int)
     found = spectral_clusters(features, volumes, parts, 20)
-    assert np.array_equal(parts[found.tets][found.clusters], parts)
+    assert np.array_equal(parts[found.elements][found.clusters], parts)
     with pytest.raises(SubspaceError, match="2 parts"):
         spectral_clusters(features, volumes, parts, 1)
 
@@ -47,7 +47,7 @@ def test_what_varies_gets_points():
     parts = np.repeat([0, 1], 1000)
     features[1000:] *= 0.1
     found = spectral_clusters(features, np.ones(2000), parts, 100)
-    first, second = np.bincount(parts[found.tets])
+    first, second = np.bincount(parts[found.elements])
     assert first + second == 100
     assert first > 10 * second
 
@@ -60,7 +60,7 @@ def test_stiff_parts_leave_their_points_to_soft_ones():
     for ratio in (1.0, 2.0, 10.0, 1e10):
         moduli = np.where(parts == 1, ratio, 1.0)
         found = spectral_clusters(features, np.ones(2000), parts, 200, moduli=moduli)
-        counts[ratio] = np.bincount(parts[found.tets])
+        counts[ratio] = np.bincount(parts[found.elements])
     assert all(each.sum() == 200 for each in counts.values())
     share = {ratio: stiff / soft for ratio, (soft, stiff) in counts.items()}
     assert share[2.0] == pytest.approx(share[1.0] * 2.0**-0.6, rel=0.05)
@@ -88,7 +88,7 @@ def test_every_tet_is_exact():
     volumes = np.array([1.0, 2.0, 3.0])
     found = spectral_clusters(np.zeros((3, 1)), volumes, np.zeros(3, dtype=int), 5)
     assert np.array_equal(found.weights, volumes)
-    assert np.array_equal(found.tets, every_tet(volumes).tets)
+    assert np.array_equal(found.elements, every_tet(volumes).tets)
 
 
 def test_soft_and_thin_parts_get_more_points_for_their_volume():
@@ -100,7 +100,7 @@ def test_soft_and_thin_parts_get_more_points_for_their_volume():
     assert (np.maximum(x, y)[strands] < 0.06).all()
     for model, part, points in ((crab, joints, 342), (pendulum, strands, 400)):
         parts, volumes = find_subspace(model, 16, points), model.elastic.weights
-        inside = part[parts.tets]
+        inside = part[parts.elements]
         assert inside.sum() / volumes[part].sum() > 1.4 * (~inside).sum() / volumes[~part].sum()
 
 
@@ -113,6 +113,6 @@ def test_a_sample_finds_as_good_clusters_as_all_tets(monkeypatch):
         found = spectral_clusters(features, volumes, parts, 60)
         assert found.weights.sum() == pytest.approx(volumes.sum())
         assert np.array_equal(np.unique(found.clusters), np.arange(60))
-        away = features - features[found.tets][found.clusters]
+        away = features - features[found.elements][found.clusters]
         errors.append(volumes @ np.sum(away**2, axis=1))
     assert errors[0] <= 1.05 * errors[1]

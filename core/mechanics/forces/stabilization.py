@@ -1,0 +1,102 @@
+"""Stabilization of elements of several tets, whose mean strain does not resist all displacements of their nodes.
+
+    E = sum_e mu_e V_e (theta/2 q_e + kappa/4 q_e²),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
+
+over the tets t of each element, with volumes v_t, their sum V_e, and the shear modulus mu_e. The quadratic term is that
+of Puso and Solberg ("A stabilized nodally integrated tetrahedral", IJNME 67, 2006) on the difference from the element's
+mean. Both terms vanish for affine motion and are invariant under rotations. With the quadratic term alone, tets of soft
+parts that are shaken with stiff ones turn inside out within upright elements, and Mixed FEM needs up to five times the
+iterations; the quartic term prevents both, and is negligible at small strain. ``docs/design/elements.md``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...foundation.kernels.jit import parallel_kernel
+from ..assembly.elements import Elements
+from .step_potential import StepPotential
+
+THETA = 0.05
+"""Coefficient of the quadratic term. Without it, bars have spurious modes below their first ones."""
+
+KAPPA = 10.0
+"""Coefficient of the quartic term."""
+
+
+class Stabilization(StepPotential):
+    """Stabilization of the elements of a mesh with the shear moduli ``shear_modulus`` (e,), Pa."""
+
+    def __init__(self, elements: Elements, shear_modulus: np.ndarray) -> None:
+        self._elements, self._mu = elements, shear_modulus
+        vertices = elements.nodes.vertices
+        ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
+        self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
+        return float(self.energies(positions).sum())
+
+    def energies(self, positions: np.ndarray) -> np.ndarray:
+        """Return the potential per element, (e,) J, at vertex ``positions`` (n,3) m."""
+        q = self._deviations(positions)[1]
+        return self._mu * self._elements.volumes * (0.5 * THETA * q + 0.25 * KAPPA * q * q)
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
+        pull, q = self._deviations(positions)
+        factor = self._mu * (THETA + KAPPA * q)
+        return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add ``scale`` times the Hessian, N/m, which is positive semi-definite, to the element ``blocks`` (b,3,3)."""
+        pull, q = self._deviations(positions)
+        nodes = self._elements.nodes
+        linear = scale * self._mu * (THETA + KAPPA * q)
+        bend = 2.0 * KAPPA * scale * self._mu / self._elements.volumes
+        _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
+
+    def _deviations(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return half the derivatives of ``V_e q_e`` by the elements' nodes, (k,3) m², and q_e (e,)."""
+        elements = self._elements
+        pull, q = np.empty((len(elements.nodes.vertices), 3)), np.empty(len(elements))
+        nodes = elements.nodes
+        _measure(len(q), nodes.starts, nodes.block_starts, nodes.vertices, elements.deviation, positions, pull, q)
+        return pull, q / elements.volumes
+
+
+@parallel_kernel
+def _measure(begin, end, starts, block_starts, vertices, deviation, x, pull, q):
+    for e in range(begin, end):
+        first, last = starts[e], starts[e + 1]
+        for a in range(first, last):
+            pull[a, 0] = pull[a, 1] = pull[a, 2] = 0.0
+        total = 0.0
+        block = block_starts[e]
+        for a in range(first, last):
+            for b in range(first, a + 1):
+                g = deviation[block]
+                block += 1
+                if a == b:
+                    continue
+                # Rows sum to zero: only differences of positions matter.
+                for i in range(3):
+                    d = g * (x[vertices[b], i] - x[vertices[a], i])
+                    pull[a, i] += d
+                    pull[b, i] -= d
+                    total += d * (x[vertices[a], i] - x[vertices[b], i])
+        q[e] = total
+
+
+@parallel_kernel
+def _add_stiffness(begin, end, starts, block_starts, deviation, linear, bend, pull, blocks):
+    for e in range(begin, end):
+        block = block_starts[e]
+        for a in range(starts[e], starts[e + 1]):
+            for b in range(starts[e], a + 1):
+                for i in range(3):
+                    blocks[block, i, i] += linear[e] * deviation[block]
+                    for j in range(3):
+                        blocks[block, i, j] += bend[e] * pull[a, i] * pull[b, j]
+                block += 1
