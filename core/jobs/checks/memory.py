@@ -9,8 +9,9 @@ import numpy as np
 from ...foundation.errors import NotEnoughMemoryError
 from ...foundation.process.available_memory import available_memory
 from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.tetrahedra.smoothing_domains import smoothing_domains
 from ...geometry.tetrahedra.tet_count import expected_tets, measure_surface
-from ...mechanics.assembly.elements import ElementNodes
+from ...mechanics.assembly.elements import ElementNodes, elements_of
 from ...mechanics.assembly.sparsity import BlockSparsity
 from ...numerics.linear_solvers.factor_size import entries_of
 from ...numerics.linear_solvers.registry import DIRECT_SOLVERS
@@ -58,7 +59,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     if not modes and job.body.solver.linear_solver in {solver.name for solver in DIRECT_SOLVERS}:
         entries, remedy = 9.0 * vertex_factor(vertices - len(pinned)), ", or set Linear Solver to Conjugate Gradients"
         if peak_bytes(tets, vertices, entries + field, outside + targets) > available:
-            entries = float(entries_of(BlockSparsity(ElementNodes.of_tets(mesh.tets), vertices, pinned).pattern))
+            entries = float(entries_of(BlockSparsity(_nodes(job, mesh), vertices, pinned).pattern))
 
     def needed(cells: int) -> float:
         # The tets of a thin body decrease with the square of the resolution, those of other bodies faster.
@@ -69,6 +70,14 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     if job.body.tets is not None and needed(job.body.resolution.cells_across) > available:
         raise NotEnoughMemoryError(f"{tets:,} tetrahedra do not fit into the free memory.", f"Give fewer{remedy}.")
     _refuse(needed, job.body.resolution.cells_across, available, remedy)
+
+
+def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
+    """Return the nodes of the elements of a body of one material: others have fewer nodes per element."""
+    if job.body.resolution.elements == "plain":
+        return ElementNodes.of_tets(mesh.tets)
+    tets = len(mesh.tets)
+    return elements_of(mesh, smoothing_domains(mesh, np.ones((tets, 1)), np.zeros(tets, dtype=np.int64))).nodes
 
 
 def _modes(job: Job) -> int:

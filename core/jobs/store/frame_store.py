@@ -44,7 +44,7 @@ from ..job.job import Job
 from ..job.job_changes import described
 from .store_lock import locked
 
-STORE_FORMAT = 9
+STORE_FORMAT = 10
 """Version of the store. Raise it when a bake must not continue older files; these then count as outdated."""
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
