@@ -14,10 +14,10 @@ and their forces to the right-hand side. The line search uses L with the new lam
 ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the residual r of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
-convergence near the solution of soft bodies. After the first iteration, the part of this derivative that is due to
-tension is added back. Once stretches and positions agree (``c.H_s c`` below a hundredth of the slope), unprojected
-Newton finishes. In a subspace, the part due to pressure is also added while the matrix stays definite. Measurements:
-``docs/design/mixed_fem.md``.
+convergence near the solution of soft bodies. In the second iteration, the part of this derivative that is due to
+tension is added back; from the third on, the complete derivative while the matrix stays definite. In a subspace, the
+rotational part is added from the second iteration on. Once stretches and positions agree (``c.H_s c`` below a
+hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ UNTANGLING = 5
 """Number of initial iterations that begin by setting the stretches around inverted tets to the identity, in a step that
 starts with inverted tets.
 """
+
+EXACT_FROM = 2
+"""Number of iterations of a step in the full space after which the constraint's complete second derivative is used."""
 
 TANGLED = 0.01
 """Fraction of inverted tets above which all stretches of the body restart from the identity. If only those around
@@ -112,7 +115,7 @@ class MixedFEMSolver(StepSolver):
             if report.iterations < tangled:
                 at = self._restarted(at, self._restart_mask(at.deformation) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
-            direction = self._direction(at, step, report)
+            direction = self._direction(at, step, report, upright=not tangled)
             check_direction(direction.dx, direction.predicted_decrease)
             with report.timed("line_search"):
                 alpha, accepted, magnitude = self._search(at, direction, step)
@@ -189,14 +192,14 @@ class MixedFEMSolver(StepSolver):
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
-    def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
+    def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport, upright: bool) -> _Direction:
         elastic, stretch = self.elastic, at.stretch
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(stretch), step.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
             damping = step.damping and step.damping.condensed(at.deformation, False, step.h**2)
             low_rank = step.low_rank(at.deformation)
-        first, *others = self._polar_hessian_terms(report)
+        first, *others = self._polar_hessian_terms(report, upright)
         direction = self._with_direction(mixed, first, damping, low_rank, at, step, report)
         for terms in others:
             if direction is None or direction.predicted_decrease <= 0.0:
@@ -205,7 +208,7 @@ class MixedFEMSolver(StepSolver):
             self.system.factorize()  # raises FactorizationError
         return direction
 
-    def _polar_hessian_terms(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
+    def _polar_hessian_terms(self, report: StepReport, upright: bool) -> tuple[PolarHessianTerms, ...]:
         """Return choices of second derivatives of the constraint ``s = s(F)``, to try until the matrix is definite."""
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
@@ -217,9 +220,12 @@ class MixedFEMSolver(StepSolver):
         # a whole, but tension alone would resist the rotation.
         if self.settings.stiffness_damping:
             return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
-        return (
-            (PolarHessianTerms.ALL, PolarHessianTerms.TENSION) if self.system.is_small else (PolarHessianTerms.TENSION,)
-        )
+        if self.system.is_small:
+            return PolarHessianTerms.ALL, PolarHessianTerms.TENSION
+        # Earlier, s is still near the last step's values. From a scrambled start, the exact derivative leads elsewhere.
+        if upright and report.iterations >= EXACT_FROM:
+            return PolarHessianTerms.EXACT, PolarHessianTerms.TENSION
+        return (PolarHessianTerms.TENSION,)
 
     def _with_direction(
         self,
