@@ -53,6 +53,8 @@ BYTES_A_COLLIDER_TRIANGLE = 800.0
 """Bytes per triangle of a collider: connectivity and poses; 732 counted for a moving collider."""
 TETS_A_VERTEX = 4.5
 """Tets per vertex of a lattice: from 4 in thin ones to 5.5 in compact and fine ones."""
+TETS_AN_ELEMENT = 2.7
+"""Tets per smoothed element of a lattice: from 2.7 in bars two cells thick to 3.7 in fine ones."""
 
 # -- disk -------------------------------------------------------------------------------------------------------------
 
@@ -60,7 +62,7 @@ FRAME_HEADER = 4096
 """Bytes of a frame's file beside its positions: the reports of its steps, and the unused end of a disk block."""
 POINT, CACHE_POINT = 24, 12
 """Bytes per position in a frame's file, and in a point cache."""
-TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
+TET, TET_STATE, TET_MODE, TET_SWING = 79, 30, 3.5, 65
 """Bytes per tetrahedron on disk: in mesh and material files; in a solver state; in the weights of one mode; and in the
 trial simulation that tests a match (228 per vertex). Beams of 3,648 and 51,600 tets take 203 and 193 bytes per tet
 in all in the full space, 148 and 129 with 16 modes.
@@ -147,7 +149,7 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
     if modes:
         own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
     else:
-        own = BYTES_A_TET * tets + BYTES_A_VERTEX * vertices + state_bytes(tets, vertices)
+        own = BYTES_A_TET * tets + BYTES_A_VERTEX * vertices + state_bytes(tets / TETS_AN_ELEMENT, vertices)
     return BASE + own + factor_bytes(entries) + other
 
 
@@ -163,9 +165,9 @@ def _factor(solver: SolverSettings, vertices: float) -> float:
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
 
 
-def state_bytes(tets: float, vertices: float) -> float:
+def state_bytes(elements: float, vertices: float) -> float:
     """Return the memory of one solver state with its history, bytes."""
-    return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
+    return 8.0 * (12.0 * vertices + 6.0 * elements + 1.0)
 
 
 def outside_bytes(job: Job) -> float:

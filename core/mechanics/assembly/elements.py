@@ -140,7 +140,10 @@ class Elements:
         """Return the means (e,...) of values (m,...) per tet, weighted by filled volume."""
         if len(self) == len(self.of_tet):
             return values
-        return sp.csr_matrix((self.share, (self.of_tet, np.arange(len(values))))) @ values
+        # Means of differences to the first tet: the mean of equal values has no round-off.
+        first = values[np.unique(self.of_tet, return_index=True)[1]]
+        rows = sp.csr_matrix((self.share, (self.of_tet, np.arange(len(values)))))
+        return first + rows @ (values - first[self.of_tet])
 
     def isotropic(self, stiffness: np.ndarray) -> np.ndarray:
         """Return the products ``stiffness N_a . N_b`` (b,), one per element block, for a stiffness (e,) of the

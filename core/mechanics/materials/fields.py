@@ -5,10 +5,10 @@
 wins. 3. Stiffness maps are transferred like weights and set the stiffness of materials with two moduli.
 
 Young's modulus is blended with weights w by the geometric mean ``E = prod E_i^w_i``: moduli span decades, the mean lies
-between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. Tets cut by the sharp border of a layer
-use the power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.8 (``ModulusBlend``). Poisson's ratio and density are blended
-linearly: weights are volume fractions, and mass must be conserved. A tet gets the energy of the material with the
-largest weight, the first one of a tie; further parameters of this energy are blended linearly between the materials
+between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. Tets cut by a sharp border, painted or of
+a layer, use the power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.8 (``ModulusBlend``). Poisson's ratio and density are
+blended linearly: weights are volume fractions, and mass must be conserved. A tet gets the energy of the material with
+the largest weight, the first one of a tie; further parameters of this energy are blended linearly between the materials
 that use it. The modulus of a material with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
 """
 
@@ -47,7 +47,7 @@ class ModulusBlend:
     weights : (m, K) float64
         Weights of the K moduli per tet; rows sum to 1.
     is_cut : (m,) bool
-        True for tets cut by the sharp border of a layer: their weights are volume fractions, not a mixture.
+        True for tets cut by a sharp border: their weights are volume fractions, not a mixture.
     moduli : (K,) float64, Pa
         Young's moduli of all materials, in the order of ``settings.moduli``; materials with a stiffness map have two.
     """
@@ -147,11 +147,13 @@ def material_fields(
                 "Give one row per surface vertex and one column per material.",
             )
     if tet_materials is None:
-        weights = _normalized(transfer_weights(mesh, embedding, surface, painted))
+        weights, is_cut = transfer_weights(mesh, embedding, surface, painted)
+        weights = _normalized(weights)
     else:
-        weights = np.eye(k)[tet_materials]
+        weights, is_cut = np.eye(k)[tet_materials], np.zeros(len(mesh.tets), dtype=bool)
     carry_map = partial(transfer_map, mesh, embedding, surface)
     laid = apply_layers(mesh, weights, layers, surface, carry_map)
+    laid = laid._replace(is_cut=laid.is_cut | is_cut)
     ranged = _ranged(materials)
     stiffening = np.column_stack([carry_map(maps[:, k]) for k in ranged]) if ranged else None
     return blend(weights, materials, stiffening, laid)

@@ -20,7 +20,7 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
 RATIO = 10.0
-GIVE = 8.0
+GIVE = 12.0
 """Strength of the softening, fitted to bars with a stiff and a soft half, 1.4 to 8 cells thick
 (``benchmarks/physics/lattice.py``).
 """

@@ -3,12 +3,13 @@
 1. Weights are interpolated over the triangles, at samples half a tet apart.
 2. A tet that the surface crosses gets the mean weights of the surface within the tet: borders are as sharp as one tet.
 3. All other tets get the harmonic extension of the surface's weights. With depth, it blurs sharp borders ever more. So
-   where the surrounding weights are pure (see below), the weights ``p_i² / sum_j p_j²`` replace it; p_i is the fraction
-   of the tet's volume in which material i has the largest extended weight.
+   where the surrounding weights are pure (see below), it is replaced by the fractions of the tet's volume in which each
+   material has the largest extended weight.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
 It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
-Sharpening begins at 1/3 and is full from 2/3 on, so painted gradients are kept.
+Sharpening begins at 1/3 and is full from 2/3 on, so painted gradients are kept. From 1/2 on, a tet counts as cut by a
+sharp border.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ PROBES = (
 
 def transfer_weights(
     mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray
-) -> np.ndarray:
-    """Return the material weights (m,k) of the tets from the weights ``painted`` (n,k) at the surface's vertices.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the material weights (m,k) of the tets from the weights ``painted`` (n,k) at the surface's vertices, and a
+    mask (m,) of the tets that a sharp border cuts.
 
     Rows of ``painted`` sum to 1. ``embedding`` holds the tets and barycentric coordinates of the n vertices. Without
     ``surface``, only the vertices are sampled, not the triangles. Weights are 0 in connected components of the mesh
@@ -38,9 +40,9 @@ def transfer_weights(
     """
     m = len(mesh.tets)
     if len(painted) == 0:
-        return np.zeros((m, painted.shape[1]))
+        return np.zeros((m, painted.shape[1])), np.zeros(m, dtype=bool)
     if (painted == painted[0]).all():
-        return np.tile(painted[0], (m, 1))
+        return np.tile(painted[0], (m, 1)), np.zeros(m, dtype=bool)
     area = np.ones(len(painted))
     if surface is not None:
         spacing = 0.5 * float(mesh.volumes.mean()) ** (1.0 / 3.0)
@@ -51,32 +53,37 @@ def transfer_weights(
     squares = (painted**2).sum(axis=1)
     known, at_vertices = _vertex_means(mesh, embedding, np.column_stack([painted, squares]), area)
     values, _reached = extend_harmonically(mesh, known, at_vertices)
-    inner = _sharpened(values[mesh.tets, :-1], values[mesh.tets, -1].mean(axis=1))
-    crossed, means = _tet_means(m, embedding, painted, area)
-    inner[crossed] = means[crossed]
-    return inner
+    weights, sharp = _sharpened(values[mesh.tets, :-1], values[mesh.tets, -1].mean(axis=1))
+    crossed, means = _tet_means(m, embedding, np.column_stack([painted, squares]), area)
+    weights[crossed] = means[crossed, :-1]
+    sharp[crossed] = _sharpness(weights[crossed], means[crossed, -1])
+    return weights, sharp > 0.5
 
 
 def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
     """Return the values (m,) of a map in the tets from its ``values`` (n,), 0 to 1, at the surface's vertices."""
-    part = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))[:, 0]
-    return np.clip(part, 0.0, 1.0)
+    weights, _is_cut = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))
+    return np.clip(weights[:, 0], 0.0, 1.0)
 
 
-def _sharpened(corners: np.ndarray, squares: np.ndarray) -> np.ndarray:
+def _sharpened(corners: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the tets' weights (m,k), sharpened as in the module, from the harmonic weights w at their ``corners``
-    (m,4,k). ``squares`` (m,): harmonic extension of w.w.
+    (m,4,k), and the sharpness (m,), 0 to 1. ``squares`` (m,): harmonic extension of w.w.
     """
     mean = corners.mean(axis=1)
-    of_mean = (mean**2).sum(axis=1)
-    mixed = np.flatnonzero(of_mean < 1.0 - 1e-9)
-    purity = (squares[mixed] - of_mean[mixed]) / (1.0 - of_mean[mixed])
-    sharp = np.clip(3.0 * purity - 1.0, 0.0, 1.0)[:, None]
+    sharp = _sharpness(mean, squares)
+    mixed = np.flatnonzero(sharp > 0.0)
     largest = (PROBES @ corners[mixed]).argmax(axis=2)
     parts = (largest[:, :, None] == np.arange(mean.shape[1])).mean(axis=1)
-    parts = parts**2 / (parts**2).sum(axis=1, keepdims=True)
-    mean[mixed] += sharp * (parts - mean[mixed])
-    return mean
+    mean[mixed] += sharp[mixed, None] * (parts - mean[mixed])
+    return mean, sharp
+
+
+def _sharpness(mean: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return the sharpness (m,), 0 to 1, from the mean weights (m,k) and the means ``squares`` (m,) of w.w."""
+    of_mean = (mean**2).sum(axis=1)
+    rest = np.maximum(1.0 - of_mean, 1e-9)
+    return np.where(of_mean < 1.0 - 1e-9, np.clip(3.0 * (squares - of_mean) / rest - 1.0, 0.0, 1.0), 0.0)
 
 
 def _vertex_means(

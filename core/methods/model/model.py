@@ -257,6 +257,25 @@ def build_model(
         raise MaterialError(
             f"The array of energy parameters has shape {own.shape}, not {usual.shape}.", "Give one row per tet."
         )
+    masses = mesh.corner_volumes * rho[:, None]
+    elastic = _elastic(mesh, np.column_stack([*lame_parameters(E, nu), own]), energies, energy_of_tet, smoothed)
+    mass = mass_matrix(mesh.tets, masses, len(mesh.rest_positions))
+    return Model(mesh, elastic, masses, mass, _checked_pins(mesh, pinned))
+
+
+def _elastic(
+    mesh: TetMesh, parameters: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, smoothed: bool
+) -> ElasticPotential:
+    """Return the elastic potential of a mesh from the ``parameters`` (m,2+), Pa, of the tets' energies."""
+    group = smoothing_domains(mesh, parameters[:, :2], energy_of_tet) if smoothed else None
+    elements = elements_of(mesh, group)
+    energy_index = np.zeros(len(elements), dtype=energy_of_tet.dtype)
+    energy_index[elements.of_tet] = energy_of_tet
+    weights = np.bincount(elements.of_tet, mesh.elastic_volumes)
+    return ElasticPotential(elements, weights, energies, energy_index, elements.mean(parameters))
+
+
+def _checked_pins(mesh: TetMesh, pinned: np.ndarray) -> np.ndarray:
     pinned = np.unique(np.asarray(pinned, dtype=np.int64))
     if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
         raise PinError("A pinned vertex is not a vertex of the mesh.", "Choose the pins again.")
@@ -264,15 +283,7 @@ def build_model(
         raise PinError(
             "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
         )
-    masses = mesh.corner_volumes * rho[:, None]
-    parameters = np.column_stack([*lame_parameters(E, nu), own])
-    group = smoothing_domains(mesh, parameters[:, :2], energy_of_tet) if smoothed else None
-    elements = elements_of(mesh, group)
-    energy_index = np.zeros(len(elements), dtype=energy_of_tet.dtype)
-    energy_index[elements.of_tet] = energy_of_tet
-    weights = np.bincount(elements.of_tet, mesh.elastic_volumes)
-    elastic = ElasticPotential(elements, weights, energies, energy_index, elements.mean(parameters))
-    return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)
+    return pinned
 
 
 def _checked(

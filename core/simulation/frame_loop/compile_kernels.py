@@ -90,7 +90,8 @@ def _has_right_hand_sides(body: Body) -> bool:
     return bool(taken_in or body.goal is not None or body.springs or not is_plain)
 
 
-def _internal_friction() -> None:
+def _second_derivatives() -> None:
+    """Compute the complete second derivative of the polar stretch, which a tiny body's step may not reach."""
     space = space_of(_model(), SolverSettings())
     state = space.rest_state()
     time = TimeStep(state.positions, state.positions, 0.04)
@@ -98,8 +99,12 @@ def _internal_friction() -> None:
     StretchDamping(space.elastic, 0.01, state, time).condensed(deformation, True, 1.0)
 
 
+def _takes_second_derivatives(body: Body) -> bool:
+    return body.solver.solver == "mixed_fem" or body.solver.stiffness_damping > 0.0
+
+
 def _extrapolated() -> None:
-    embed(np.full((1, 3), 2.0), _mesh())
+    embed(np.full((1, 3), 5.0), _mesh())
 
 
 def _crossings() -> None:
@@ -123,14 +128,15 @@ def _evaluate(law: IsotropicEnergy) -> None:
 
 @cache
 def _mesh() -> TetMesh:
-    """Return a mesh of two tets."""
+    """Return a mesh of two pairs of adjacent tets."""
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
-    return TetMesh(corners, np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
+    pair = np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
+    return TetMesh(np.concatenate([corners, corners + 2.0]), np.concatenate([pair, pair + 5]))
 
 
 @cache
 def _model() -> Model:
-    return build_model(_mesh(), 1e5, 0.4, 1e3, pinned=np.array([0]))
+    return build_model(_mesh(), 1e5, 0.4, 1e3, pinned=np.array([0]), smoothed=True)
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,7 @@ def _stages() -> Iterator[Stage]:
         yield Stage("meeting", 5.0, lambda: _meet(_model()), lambda _body, in_contact: in_contact)
     yield Stage("skin", 1.5, _skin, lambda body, in_contact: in_contact and body.resolution.method == "lattice")
     yield Stage("right-hand sides", 2.0, _right_hand_sides, lambda body, _meets: _has_right_hand_sides(body))
-    yield Stage("internal friction", 1.0, _internal_friction, lambda body, _meets: body.solver.stiffness_damping > 0.0)
+    yield Stage("second derivatives", 1.0, _second_derivatives, lambda body, _meets: _takes_second_derivatives(body))
     yield Stage("extrapolated", 0.5, _extrapolated, lambda body, _meets: body.resolution.method != "lattice")
     for each in energies:
         yield _of_energy(each, 0.4)
@@ -206,8 +212,8 @@ def load_kernels(job: Job, live: bool = False) -> None:
     delayed. With ``live``, contact with colliders uses penalty springs instead of IPC barriers."""
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
-    kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
-    model = build_model(mesh, 1e5, 0.4, 1e3, energies=energies, energy_of_tet=kinds, pinned=np.array([0]))
+    kinds = (np.arange(len(mesh.tets), dtype=np.int32) // 2) % len(energies)
+    model = build_model(mesh, 1e5, 0.4, 1e3, energies, kinds, np.array([0, 5]), None, True)
     chosen = job.body.solver
     settings = SolverSettings(
         solver=chosen.solver,
@@ -225,8 +231,8 @@ def load_kernels(job: Job, live: bool = False) -> None:
         _meet(model)
     if _has_field_of("SURFACE", job.body):
         _search(surface)
-    if chosen.stiffness_damping > 0.0:
-        _internal_friction()
+    if _takes_second_derivatives(job.body):
+        _second_derivatives()
     if _has_right_hand_sides(job.body):
         _right_hand_sides()
     if job.body.absorbers:

@@ -179,7 +179,7 @@ def test_writing_a_frame_copies_nothing_and_a_state_is_counted(tmp_path):
     mesh = prepared.model.mesh
     kept = list(simulate_body(job, prepared))[-1].state
     held = sum(array.nbytes for array in kept.arrays().values())
-    assert held == state_bytes(len(mesh.tets), len(mesh.rest_positions))
+    assert held == state_bytes(len(prepared.model.elements), len(mesh.rest_positions))
     store = FrameStore.create(tmp_path / "bake", job)
     large = State(*(np.zeros((200_000, columns)) for columns in (3, 3, 6)))
     store.write(1, np.zeros((1, 3)), large, [])

@@ -120,7 +120,7 @@ def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path, monkeypat
     copy_cached_from(outdated, [store], MODES)
     for each in (store, outdated):
         assert each.read_cached("subspace")[1] == lender.read_cached("subspace")[1]
-    assert np.array_equal(store.read_cached("mesh")[0]["tets"], lender.read_cached("mesh")[0]["tets"])
+    assert np.array_equal(store.read_cached("mesh")[0]["elements"], lender.read_cached("mesh")[0]["elements"])
     monkeypatch.setattr(FrameStore, "read_cached", never)
     copy_cached_from(store, [outdated], MODES)  # it has all, and reads no more than the number of modes
 
@@ -128,7 +128,7 @@ def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path, monkeypat
 @pytest.mark.parametrize(
     "spoil",
     [
-        {"tets": lambda a: a + 10**6},
+        {"elements": lambda a: a + 10**6},
         {"clusters": lambda a: a - 1},
         {"weights": lambda a: np.full_like(a, np.nan)},
         {"weights": lambda a: a[:-1]},
@@ -145,7 +145,7 @@ def test_doubtful_arrays_are_refused(model, store, spoil):
     assert unpack(parts, model) is not None
     for name, change in spoil.items():
         assert unpack({**parts, name: np.asarray(change(parts[name]))}, model) is None
-    del parts["tets"]
+    del parts["elements"]
     assert unpack(parts, model) is None
 
 

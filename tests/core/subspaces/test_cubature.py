@@ -88,7 +88,7 @@ def test_every_tet_is_exact():
     volumes = np.array([1.0, 2.0, 3.0])
     found = spectral_clusters(np.zeros((3, 1)), volumes, np.zeros(3, dtype=int), 5)
     assert np.array_equal(found.weights, volumes)
-    assert np.array_equal(found.elements, every_tet(volumes).tets)
+    assert np.array_equal(found.elements, every_tet(volumes).elements)
 
 
 def test_soft_and_thin_parts_get_more_points_for_their_volume():
