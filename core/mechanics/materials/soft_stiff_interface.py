@@ -1,8 +1,8 @@
-"""Softening of soft tets at an interface with much stiffer ones, against locking.
+"""Softening of soft tets at an interface with much stiffer ones.
 
-Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. Without correction, a soft bar
-held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times with 32. Tets that
-share a vertex with a much stiffer tet are therefore softened:
+Tets beside a rigid part are too stiff, since it holds their vertices like a clamp. Without correction, a soft bar of
+plain tets held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times with 32.
+Tets that share a vertex with a much stiffer tet are therefore softened:
 
     E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 
@@ -21,8 +21,8 @@ from ...geometry.mesh.topology import vertex_components
 
 RATIO = 10.0
 GIVE = 8.0
-"""Strength of the softening, fitted to bars with a stiff and a soft half, 1.4 to 8 cells thick
-(``benchmarks/physics/lattice.py``).
+"""Strength of the softening, fitted with plain tets and their kappa of 1.5 to 3 to bars with a stiff and a soft half,
+1.4 to 8 cells thick (``benchmarks/physics/lattice.py``).
 """
 
 
