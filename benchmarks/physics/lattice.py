@@ -35,7 +35,7 @@ ALONG = dict.fromkeys(BARS)
 thick at 12. Without rotation, the border is a plane of the lattice from 32 on.
 """
 LOCKED = 0.12
-"""Allowed error from 20 cells on at 0.45, where linear tets lock."""
+"""Allowed error from 20 cells on at 0.45, chosen for plain tets, which lock there."""
 TURN = 0.4
 MISS = 0.06
 """Allowed error of a pinned face that rotates, in cells."""

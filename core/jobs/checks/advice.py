@@ -17,15 +17,16 @@ equilibrium. At a ratio of 1e5 the gradient after five iterations is 6e4 times t
 swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
 """
 CELLS_THROUGH = 2
-"""Number of cells that a part needs through its thickness. Clamped bars 1, 2 and 4 cells thick sag by 71 to 80, 84 to
-97, and 94 to 100 % of the sag of quadratic elements, and are 2.2 to 2.7, 1.4 to 1.6, and 1.1 to 1.2 times too stiff in
-torsion, at Poisson's ratios of 0.3 and 0.45 in four orientations (``bench physics --case "two_cells*"``).
+"""Number of cells that a part needs through its thickness. Bars two cells thick are 1.02 to 1.07 times too stiff in
+bending, and bars 2, 3 and 4 cells thick 1.07 to 1.15, 1.03 to 1.05 and 1.01 to 1.03 times in torsion, at Poisson's
+ratios of 0.3 to 0.499 in four orientations. Two cells of plain tets are 1.4 to 2.3 times too stiff in torsion
+(``docs/design/elements.md``).
 """
 MATCHED_THROUGH = 1
 """Least number of cells through a part's thickness at which *Match Resolution* can replace a finer lattice. Clamped
 bars 1 and 1.6 cells thick are wrong by 2 % of their swing with it, and by 5 to 55 % without; a bear, painted or not,
 and Suzanne, 8 and 12 cells across, by 3 to 8 % with it, and by 8 to 55 % without (``bench eigenfit``,
-``lattice_*``). Ears half a cell thick stay wrong by a quarter.
+``lattice_*``; plain tets). Ears half a cell thick stay wrong by a quarter.
 """
 MOST_TETS = 200_000
 """Largest number of tets of a proposed resolution: an iteration then takes three seconds on two cores
@@ -196,9 +197,7 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
             f"Matched to a lattice of {solver.match_cells} cells, the body vibrates and sags like it, and frames take"
         )
         return Advice("match_resolution", True, f"{thin}. {reason} about as long as now.")
-    reason = (
-        f"{thin}: a bar sags by 71 to 80 % of what it should with one cell, by 84 to 97 % with two. Torsion needs four."
-    )
+    reason = f"{thin}: two cells bend within 7 % and twist within 15 % of the correct stiffness, four twist within 3 %."
     return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes per frame.")
 
 

@@ -99,20 +99,20 @@ class ElasticDensity:
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
-        """Return a step size along dx (n,3) m, at most 1, that inverts no tet whose energy forbids it.
+        """Return a step size along dx (n,3) m, at most 1, that inverts no element whose energy forbids it.
 
-        Tets that are inverted at ``positions`` (n,3) m are ignored.
+        Elements that are inverted at ``positions`` (n,3) m are ignored.
         """
         rows, F = self._inversion_free_gradients(positions)
         return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 
     def min_det_F(self, positions: np.ndarray) -> float:
-        """Return the smallest positive det F among tets whose energy forbids inversion; inf if there are none."""
+        """Return the smallest positive det F among elements whose energy forbids inversion; inf if there are none."""
         _rows, F = self._inversion_free_gradients(positions)
         return float(np.linalg.det(F).min(initial=np.inf))
 
     def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices (k,) and F (k,3,3) of tets that are not inverted and whose energy forbids inversion."""
+        """Return the indices (k,) and F (k,3,3) of upright elements whose energy forbids inversion."""
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
             chosen[rows] = law.prevents_inversion

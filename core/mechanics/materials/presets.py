@@ -6,8 +6,8 @@ direction; these are from the middle of the small-strain range. Two deliberate d
 
 - Bone and Shell are *effective* values. Cortical bone has about 1.5e10 Pa and nacre about 6e10 Pa; beside flesh of
   5e4 Pa a modulus of 1e9 Pa already looks rigid, and every further factor of ten worsens the conditioning.
-- Poisson's ratio of nearly incompressible materials (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47, because
-  linear tets lock when nu approaches 1/2.
+- Poisson's ratio of nearly incompressible materials (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47. Plain
+  tets lock when nu approaches 1/2; smoothed elements are as accurate at 0.499 (``docs/design/elements.md``).
 """
 
 from __future__ import annotations

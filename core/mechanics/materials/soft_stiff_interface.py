@@ -1,8 +1,8 @@
-"""Softening of soft tets at an interface with much stiffer ones, against locking.
+"""Softening of soft tets at an interface with much stiffer ones.
 
-Linear tets are too stiff beside a rigid part, which holds their vertices like a clamp. Without correction, a soft bar
-held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times with 32. Tets that
-share a vertex with a much stiffer tet are therefore softened:
+Tets beside a rigid part are too stiff, since it holds their vertices like a clamp. Without correction, a soft bar of
+plain tets held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times with 32.
+Tets that share a vertex with a much stiffer tet are therefore softened:
 
     E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
 

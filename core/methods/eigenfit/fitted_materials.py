@@ -3,15 +3,16 @@
 *One Stiffness* is DAC: it scales all moduli by the ratio of the first eigenvalues (Chen, Levin, Matusik, Kaufman 2017,
 "Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
 
-*Fitted Materials* multiply the two Lame moduli of each tet by separate factors ``exp z``, so that the paired coarse
+*Fitted Materials* multiply the two Lame moduli of each element by separate factors ``exp z``, so that the paired coarse
 modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`.matching.target_modal_stiffness`). A coarse body has two
-errors: it bends too little, and it locks. A single modulus would trade one error against the other. The objective is
+errors: it bends too little, and it resists changes of volume too much. A single modulus would trade one error against
+the other. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
 The weight ``a_ij`` is 1 on the diagonal, and smaller for off-diagonal entries, which couple near modes. ``v_k`` is ``(1
 - by_volume) e_k + by_volume w_k``: e_k is the fraction of the modal energies that is due to modulus k, and w_k the
-fraction of the body's volume in the tet of modulus k. Each Gauss-Newton iteration solves the dual problem, and halves
+fraction of the volume in the element of modulus k. Each Gauss-Newton iteration solves the dual problem, and halves
 its step until the objective decreases. Trial simulations choose the best of a few values of eps and ``by_volume``.
 """
 

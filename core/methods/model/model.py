@@ -31,7 +31,7 @@ from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
-"""Number of rings of tets around an inverted tet in which polar stretches are a bad initial guess."""
+"""Number of rings of tets around an inverted element in which polar stretches are a bad initial guess."""
 
 
 class Slices(NamedTuple):
@@ -188,7 +188,7 @@ class Model:
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """Return an initial state at positions (n,3) m with velocities (n,3) m/s, by default zero. Independent
-        stretches are the polar stretches; in and around inverted tets, the identity.
+        stretches are the polar stretches; in and around inverted elements, the identity.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)

@@ -12,8 +12,8 @@ from ...numerics.integrators.time_step import History
 
 @dataclass(frozen=True)
 class State:
-    """State of a body at one time: positions (n,3) m, velocities (n,3) m/s, and the independent stretches (m,6) of
-    Mixed FEM.
+    """State of a body at one time: positions (n,3) m, velocities (n,3) m/s, and the independent stretches (e,6) of
+    the elements in Mixed FEM.
 
     ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3) m: positions of the colliders now
     and one step ago. Among bodies in contact, only the first body stores colliders.

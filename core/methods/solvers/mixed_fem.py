@@ -46,16 +46,16 @@ test by the size of c alone would take over too early in stiff bodies and damp t
 """
 
 UNTANGLING = 5
-"""Number of initial iterations that begin by setting the stretches around inverted tets to the identity, in a step that
-starts with inverted tets.
+"""Number of initial iterations that begin by setting the stretches around inverted elements to the identity, in a step
+that starts with inverted elements.
 """
 
 EXACT_FROM = 2
 """Number of iterations of a step in the full space after which the constraint's complete second derivative is used."""
 
 TANGLED = 0.01
-"""Fraction of inverted tets above which all stretches of the body restart from the identity. If only those around
-inverted tets restart, some tets of a scrambled body stay inverted at a Poisson's ratio of 0.45.
+"""Fraction of inverted elements above which all stretches of the body restart from the identity. If only those around
+inverted elements restart, some tets of a scrambled body stay inverted at a Poisson's ratio of 0.45.
 """
 
 
@@ -148,7 +148,7 @@ class MixedFEMSolver(StepSolver):
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
         """Return the initial positions (n,3) m of the iterations and their deformation. Without contact, the state's
-        positions replace the ``guess`` (n,3) m if only the guess has inverted tets.
+        positions replace the ``guess`` (n,3) m if only the guess has inverted elements.
         """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
@@ -168,8 +168,8 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (m,) of tets whose stretches restart from the identity, or None: inverted tets not near pins,
-        with their neighbours, or all tets if many are inverted.
+        """Return the mask (e,) of elements whose stretches restart from the identity, or None: inverted elements not
+        near pins, with their neighbours, or all elements if many are inverted.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
@@ -178,7 +178,7 @@ class MixedFEMSolver(StepSolver):
         return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """Return the iterate with the independent stretches of ``guessed`` tets, a mask (m,), set to the identity."""
+        """Return the iterate with the independent stretches of ``guessed`` elements (e,) bool set to the identity."""
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)

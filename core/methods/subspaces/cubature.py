@@ -47,8 +47,8 @@ ALIKE = 1e-6
 
 class Cubature(NamedTuple):
     """Cubature of the elastic energy over c of the body's m elements. ``elements`` (c,): indices of the cubature
-    points; ``weights`` (c,) m³: volume represented by each cubature tet; ``clusters`` (m,): for each tet, the index
-    from 0 to c-1 of its cubature tet.
+    points; ``weights`` (c,) m³: volume represented by each cubature point; ``clusters`` (e,): for each element, the
+    index from 0 to c-1 of its cubature point.
     """
 
     elements: np.ndarray
@@ -91,7 +91,7 @@ def spectral_clusters(
     if len(members) > count:
         raise SubspaceError(
             f"{count} cubature points are fewer than the {len(members)} parts of different material.",
-            f"Set Cubature Points (tets at which the subspace evaluates stress) to {len(members)} or more.",
+            f"Set Cubature Points (elements at which the subspace evaluates stress) to {len(members)} or more.",
         )
     clusters, tets, done = np.empty(len(volumes), dtype=np.int64), [], 0
     stiffness = np.ones(len(members)) if moduli is None else np.array([np.median(moduli[rows]) for rows in members])

@@ -10,8 +10,8 @@ from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
 
 
 class CubatureElastic(ElasticDensity):
-    """Elastic energy of a body in a subspace, integrated over c cubature tets: ``sum_c w_c psi_c(F_c(U))`` with ``F_c =
-    I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions in a cubature tet.
+    """Elastic energy of a body in a subspace, integrated over c cubature points: ``sum_c w_c psi_c(F_c(U))`` with
+    ``F_c = I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions at a cubature point.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class CubatureElastic(ElasticDensity):
         self.G = np.ascontiguousarray(elastic.elements.gradient_operator[rows] @ basis)
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
-        """Return the deformation gradients (c,3,3) at the cubature tets for unknowns (r,3)."""
+        """Return the deformation gradients (c,3,3) at the cubature points for unknowns (r,3)."""
         return self._times(U, 1.0)
 
     def delta_F(self, dU: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ class CubatureElastic(ElasticDensity):
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the deformation gradients at the cubature tets with their SVD, for unknowns (r,3). An optional
+        """Return the deformation gradients at the cubature points with their SVD, for unknowns (r,3). An optional
         deformation ``near``, of similar unknowns, speeds up the SVD.
         """
         return Deformation.of(self.gradients(U), None if near is None else near.V)

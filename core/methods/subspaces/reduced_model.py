@@ -157,7 +157,7 @@ class ReducedModel:
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """Return an initial state at the unknowns (r,3) with velocities (r,3), by default zero. Independent stretches
-        are the polar stretches, or the identity in inverted cubature tets.
+        are the polar stretches, or the identity at inverted cubature points.
         """
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
@@ -243,7 +243,7 @@ def find_subspace(
 def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
-    """Return a cubature with about ``points`` tets, clustered by the weights of the skinning modes in ``found``."""
+    """Return a cubature with about ``points`` elements, clustered by the weights of the skinning modes in ``found``."""
     features = model.elements.mean(weight_features(found.weights, found.eigenvalues, model.mesh))
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
@@ -271,7 +271,7 @@ def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
 
 
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
-    """Compute the subspace of a model with ``modes`` skinning modes and about ``points`` cubature tets."""
+    """Compute the subspace of a model with ``modes`` skinning modes and about ``points`` cubature points."""
     return subspace_of(model, find_subspace(model, modes, points))
 
 
