@@ -190,8 +190,8 @@ def _stages() -> Iterator[Stage]:
     if not MISSING:
         yield Stage("meeting", 5.0, lambda: _meet(_model()), lambda _body, in_contact: in_contact)
     yield Stage("skin", 1.5, _skin, lambda body, in_contact: in_contact and body.resolution.method == "lattice")
-    yield Stage("right-hand sides", 2.0, _right_hand_sides, lambda body, _meets: _has_right_hand_sides(body))
     yield Stage("second derivatives", 1.0, _second_derivatives, lambda body, _meets: _takes_second_derivatives(body))
+    yield Stage("right-hand sides", 2.0, _right_hand_sides, lambda body, _meets: _has_right_hand_sides(body))
     yield Stage("extrapolated", 0.5, _extrapolated, lambda body, _meets: body.resolution.method != "lattice")
     for each in energies:
         yield _of_energy(each, 0.4)

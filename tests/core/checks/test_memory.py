@@ -15,11 +15,10 @@ from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 from sinew.core.jobs.checks import memory
 from sinew.core.jobs.checks.costs import BASE, outside_bytes, peak_bytes, state_bytes, vertex_factor
-from sinew.core.jobs.checks.memory import check_before_solving, check_before_tetrahedra
+from sinew.core.jobs.checks.memory import _nodes, check_before_solving, check_before_tetrahedra
 from sinew.core.jobs.job.environment import Collider, Ground
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.store.frame_store import FrameStore
-from sinew.core.mechanics.assembly.elements import ElementNodes
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.methods.model.state import State
 from sinew.core.numerics.linear_solvers.factor_size import entries_of, factor_bytes
@@ -59,7 +58,7 @@ def test_a_direct_solver_is_refused_where_conjugate_gradients_fit():
     direct, iterative = at(24, linear_solver="cholmod"), at(24, linear_solver="pcg")
     mesh = tetrahedralize(direct.body.surface, direct.body.resolution)
     vertices = len(mesh.rest_positions)
-    factor = entries_of(BlockSparsity(ElementNodes.of_tets(mesh.tets), vertices, NO_PINS).pattern)
+    factor = entries_of(BlockSparsity(_nodes(direct, mesh), vertices, NO_PINS).pattern)
     needed = peak_bytes(len(mesh.tets), vertices, factor, outside_bytes(direct))
     scarce = int(needed - 0.2 * factor_bytes(factor))
     check_before_solving(direct, mesh, NO_PINS, int(needed) + 1)

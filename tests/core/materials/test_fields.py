@@ -106,9 +106,12 @@ def test_a_gradient_stays_one_inside(bar, mesh, embedding):
 
 def test_pure_shares_are_sharpened_and_a_blend_is_not():
     mixed = np.full((1, 4, 3), (0.5, 0.3, 0.2))
-    np.testing.assert_array_equal(_sharpened(mixed, np.ones(1)), [(1.0, 0.0, 0.0)])
-    np.testing.assert_allclose(_sharpened(mixed, (mixed[:, 0] ** 2).sum(axis=1)), mixed[:, 0])
-    np.testing.assert_allclose(_sharpened(np.eye(4)[None], np.ones(1)).sum(axis=1), 1.0)
+    weights, sharp = _sharpened(mixed, np.ones(1))
+    np.testing.assert_array_equal(weights, [(1.0, 0.0, 0.0)])
+    weights, smooth = _sharpened(mixed, (mixed[:, 0] ** 2).sum(axis=1))
+    np.testing.assert_allclose(weights, mixed[:, 0])
+    assert sharp[0] == 1.0 and smooth[0] == 0.0
+    np.testing.assert_allclose(_sharpened(np.eye(4)[None], np.ones(1))[0].sum(axis=1), 1.0)
 
 
 def test_what_hangs_on_rigid_tets_gives_way_and_nothing_else_does(mesh):

@@ -39,6 +39,7 @@ FULL = {"solver": "mixed_fem", "match_resolution": True, "match_cells": 20}
 @pytest.mark.parametrize("matrix", [AS_IT_IS, SCALED], ids=["as it is", "scaled"])
 def test_they_are_the_modes_at_the_surface(tmp_path, matrix, solver):
     job, told = job_of(matrix, **solver), []
+    job = job.with_body(resolution=replace(job.body.resolution, elements="plain"))
     store = FrameStore.create(tmp_path, job)
     prepared = prepare(job, store, told.append)
     shapes, surface = cached_shapes(store), job.body.surface

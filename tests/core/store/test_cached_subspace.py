@@ -120,7 +120,7 @@ def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path, monkeypat
     copy_cached_from(outdated, [store], MODES)
     for each in (store, outdated):
         assert each.read_cached("subspace")[1] == lender.read_cached("subspace")[1]
-    assert np.array_equal(store.read_cached("mesh")[0]["elements"], lender.read_cached("mesh")[0]["elements"])
+    assert np.array_equal(store.read_cached("mesh")[0]["tets"], lender.read_cached("mesh")[0]["tets"])
     monkeypatch.setattr(FrameStore, "read_cached", never)
     copy_cached_from(store, [outdated], MODES)  # it has all, and reads no more than the number of modes
 
