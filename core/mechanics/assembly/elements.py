@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from ...foundation.kernels.jit import inlined, kernel, parallel_kernel
 from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import boundary_triangles
 from .deformation_gradient import NodalGather, deformation_gradients, shape_gradients
 
 
@@ -86,6 +87,8 @@ class Elements:
     volumes : (e,) m³, as if the body filled the tets
     deviation : (b,) m, or None if each tet is an element
         Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` with the volumes v_t of the element's tets.
+    is_thin : (e,) bool
+        True for elements of several tets that have no node inside the body, in a mesh that conforms to its surface.
     tet_slots : (m,10) int64
         Element block of each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). Its rows may belong to either
         corner, which does not matter to symmetric contributions.
@@ -99,6 +102,7 @@ class Elements:
     volumes: np.ndarray
     tet_slots: np.ndarray
     vertex_count: int
+    is_thin: np.ndarray
     deviation: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -169,7 +173,8 @@ def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
     N = shape_gradients(mesh.rest_positions, tets)
     if group is None or int(group.max()) == m - 1:
         slots = np.arange(10 * m, dtype=np.int64).reshape(m, 10)
-        return Elements(ElementNodes.of_tets(tets), N.reshape(-1, 3), np.arange(m), np.ones(m), mesh.volumes, slots, n)
+        nodes, none = ElementNodes.of_tets(tets), np.zeros(m, dtype=bool)
+        return Elements(nodes, N.reshape(-1, 3), np.arange(m), np.ones(m), mesh.volumes, slots, n, none)
     keys, node = np.unique(group[:, None].astype(np.int64) * n + tets, return_inverse=True)
     node = node.reshape(m, 4)
     starts = np.searchsorted(keys, n * np.arange(int(group.max()) + 2, dtype=np.int64)).astype(np.int64)
@@ -183,10 +188,18 @@ def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
     high, low = np.maximum(first, second), np.minimum(first, second)
     slots = nodes.block_starts[group][:, None] + high * (high + 1) // 2 + low
     of_tet = np.asarray(group, dtype=np.int64)
-    found = Elements(nodes, N_e, of_tet, share, np.bincount(group, volumes), slots, n)
+    found = Elements(nodes, N_e, of_tet, share, np.bincount(group, volumes), slots, n, _thin(mesh, nodes))
     deviation = np.zeros(int(nodes.block_starts[-1]))
     _sum_deviations(of_tet, starts, nodes.block_starts, node, N, N_e, volumes, deviation)
     return replace(found, deviation=deviation)
+
+
+def _thin(mesh: TetMesh, nodes: ElementNodes) -> np.ndarray:
+    if (mesh.fill < 1.0).any():
+        return np.zeros(len(nodes), dtype=bool)
+    outside = np.zeros(len(mesh.rest_positions), dtype=bool)
+    outside[boundary_triangles(mesh.tets)] = True
+    return np.logical_and.reduceat(outside[nodes.vertices], nodes.starts[:-1])
 
 
 def joined_elements(several: Sequence[Elements]) -> Elements:
@@ -212,6 +225,7 @@ def joined_elements(several: Sequence[Elements]) -> Elements:
         np.concatenate([each.volumes for each in several]),
         np.concatenate([each.tet_slots + at for each, at in zip(several, blocks)]),
         int(vertices[-1]),
+        np.concatenate([each.is_thin for each in several]),
         None if plain else np.concatenate([_deviations_of(each) for each in several]),
     )
 

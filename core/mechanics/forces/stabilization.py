@@ -1,6 +1,6 @@
 """Stabilization of elements of several tets, whose mean strain does not resist all displacements of their nodes.
 
-    E = sum_e mu_e V_e (theta/2 q_e + kappa/4 q_e²),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
+    E = sum_e mu_e V_e (theta_e/2 q_e + kappa/4 q_e²),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
 
 over the tets t of each element, with volumes v_t, their sum V_e, and the shear modulus mu_e. The quadratic term is that
 of Puso and Solberg ("A stabilized nodally integrated tetrahedral", IJNME 67, 2006) on the difference from the element's
@@ -18,8 +18,10 @@ from ...foundation.kernels.jit import parallel_kernel
 from ..assembly.elements import Elements
 from .step_potential import StepPotential
 
-THETA = 0.05
-"""Coefficient of the quadratic term. Without it, bars have spurious modes below their first ones."""
+THETA, THIN_THETA = 0.05, 0.5
+"""Coefficients theta of the quadratic term: in general, and where a body is one element thick (``Elements.is_thin``),
+so that nothing else resists its bending. Without the term, bars have spurious modes below their first ones.
+"""
 
 KAPPA = 10.0
 """Coefficient of the quartic term."""
@@ -30,6 +32,7 @@ class Stabilization(StepPotential):
 
     def __init__(self, elements: Elements, shear_modulus: np.ndarray) -> None:
         self._elements, self._mu = elements, shear_modulus
+        self._theta = np.where(elements.is_thin, THIN_THETA, THETA)
         vertices = elements.nodes.vertices
         ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
         self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
@@ -41,19 +44,19 @@ class Stabilization(StepPotential):
     def energies(self, positions: np.ndarray) -> np.ndarray:
         """Return the potential per element, (e,) J, at vertex ``positions`` (n,3) m."""
         q = self._deviations(positions)[1]
-        return self._mu * self._elements.volumes * (0.5 * THETA * q + 0.25 * KAPPA * q * q)
+        return self._mu * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q * q)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
         pull, q = self._deviations(positions)
-        factor = self._mu * (THETA + KAPPA * q)
+        factor = self._mu * (self._theta + KAPPA * q)
         return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the Hessian, N/m, which is positive semi-definite, to the element ``blocks`` (b,3,3)."""
         pull, q = self._deviations(positions)
         nodes = self._elements.nodes
-        linear = scale * self._mu * (THETA + KAPPA * q)
+        linear = scale * self._mu * (self._theta + KAPPA * q)
         bend = 2.0 * KAPPA * scale * self._mu / self._elements.volumes
         _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
 

@@ -36,7 +36,7 @@ def test_it_is_read_from_a_scene_file_and_reaches_the_tets(tmp_path):
     (tmp_path / "scene.toml").write_text('mesh = "bar.npz"\n[[material]]\nenergy = "toy"\nstiffening = 3\n')
     model = prepare(read_scene(tmp_path / "scene.toml")).model
     assert (model.elastic.parameters[:, 2] == 3.0).all()
-    twice = model.elastic.scaled(np.full(len(model.mesh.tets), 2.0))
+    twice = model.elastic.scaled(np.full(len(model.elements), 2.0))
     assert (twice.parameters[:, 2] == 3.0).all()
     np.testing.assert_array_equal(twice.youngs_modulus, 2.0 * model.elastic.youngs_modulus)
 
