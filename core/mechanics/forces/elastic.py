@@ -16,7 +16,7 @@ from ..energies.inversion_step_bound import upright_part
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 from ..materials.lame import youngs_modulus
-from .stabilization import Stabilization
+from .stabilization import ReducedStabilization, Stabilization
 
 
 class ElasticDensity:
@@ -31,7 +31,7 @@ class ElasticDensity:
     parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of the energies
     """
 
-    stabilization: Stabilization | None = None
+    stabilization: Stabilization | ReducedStabilization | None = None
 
     def __init__(
         self, weights: np.ndarray, energies: tuple[str, ...], energy_index: np.ndarray, parameters: np.ndarray

@@ -37,6 +37,15 @@ class Stabilization(StepPotential):
         ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
         self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
 
+    def matrix(self) -> sp.csr_matrix:
+        """Return the Hessian of the quadratic term for one coordinate, (n,n) N/m."""
+        elements = self._elements
+        rows, columns = elements.nodes.vertex_pairs
+        values = np.repeat(self._theta * self._mu, np.diff(elements.nodes.block_starts)) * elements.deviation
+        lower = sp.csr_matrix((values, (rows, columns)), shape=(elements.vertex_count, elements.vertex_count))
+        # Rows and columns of an element's blocks are in the order of its nodes, not of the vertices.
+        return lower + sp.csr_matrix((values * (rows != columns), (columns, rows)), shape=lower.shape)
+
     def value(self, positions: np.ndarray) -> float:
         """Return the potential, J, at vertex ``positions`` (n,3) m."""
         return float(self.energies(positions).sum())
@@ -67,6 +76,29 @@ class Stabilization(StepPotential):
         nodes = elements.nodes
         _measure(len(q), nodes.starts, nodes.block_starts, nodes.vertices, elements.deviation, positions, pull, q)
         return pull, q / elements.volumes
+
+
+class ReducedStabilization(StepPotential):
+    """Quadratic term of the stabilization in a subspace, where small strains vary little within an element.
+
+    ``stiffness`` (r,r): Hessian by the r unknowns for one coordinate, which are zero at rest.
+    """
+
+    def __init__(self, stiffness: np.ndarray) -> None:
+        self.stiffness = stiffness
+
+    def value(self, unknowns: np.ndarray) -> float:
+        """Return the potential, J, at the ``unknowns`` (r,3)."""
+        return 0.5 * float(np.sum(unknowns * self.gradient(unknowns)))
+
+    def gradient(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return the gradient (r,3) of the potential by the unknowns."""
+        return self.stiffness @ unknowns
+
+    def add_stiffness(self, _unknowns: np.ndarray, scale: float, matrix: np.ndarray) -> None:
+        """Add ``scale`` times the Hessian to the ``matrix`` (3,r,3,r)."""
+        for i in range(3):
+            matrix[i, :, i, :] += scale * self.stiffness
 
 
 @parallel_kernel

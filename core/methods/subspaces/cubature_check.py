@@ -29,12 +29,15 @@ COSTS_NOTHING = 1e-9
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
     """Return the least ratio of cubature energy to exact energy among the modes with the lowest cubature energy: 1 for
-    exact cubature, 0 if a deformation costs no cubature energy. Both energies include the springs of pins.
+    exact cubature, 0 if a deformation costs no cubature energy. Both energies include the springs of pins and the
+    stabilization.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
     springs = np.zeros((r, r)) if model.anchors is None else space.basis.T @ (model.anchors @ space.basis)
     K = symmetric(space.stiffness(tangent, 0.0)) + np.kron(np.eye(3), springs)
+    if space.elastic.stabilization is not None:
+        springs = springs + space.elastic.stabilization.stiffness
     free = np.setdiff1d(np.arange(r), space.pinned)
     rows = np.concatenate([free + i * r for i in range(3)])
     mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import block_diag
 
+from ...mechanics.forces.stabilization import ReducedStabilization
 from ..model.merged_model import concatenate_columns
 from ..model.model import Model
 from .cubature import Cubature
@@ -40,5 +41,10 @@ def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedMod
     """Return the merged model ``whole`` with elastic parameters and prescribed unknowns of the bodies in ``spaces``."""
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
+    if elastic.stabilization is not None:
+        none = [np.zeros((space.unknowns, space.unknowns)) for space in spaces]
+        own = [space.elastic.stabilization for space in spaces]
+        parts = [zero if each is None else each.stiffness for each, zero in zip(own, none)]
+        elastic.stabilization = ReducedStabilization(block_diag(*parts))
     given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]
     return replace(whole, elastic=elastic, pinned=np.concatenate(given))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from ...foundation.kernels.jit import kernel, summing_kernel
 from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
+from ...mechanics.forces.stabilization import ReducedStabilization
 
 
 class CubatureElastic(ElasticDensity):
@@ -23,8 +26,20 @@ class CubatureElastic(ElasticDensity):
 
     def __init__(self, elastic: ElasticPotential, basis: np.ndarray, points: np.ndarray, weights: np.ndarray) -> None:
         super().__init__(weights, elastic.energies, elastic.energy_index[points], elastic.parameters[points])
+        if elastic.stabilization is not None:
+            self.stabilization = ReducedStabilization(basis.T @ (elastic.stabilization.matrix() @ basis))
         rows = (3 * np.asarray(points)[:, None] + np.arange(3)).ravel()
         self.G = np.ascontiguousarray(elastic.elements.gradient_operator[rows] @ basis)
+
+    def scaled(self, scale: np.ndarray) -> Self:
+        """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`; the stabilization is scaled by
+        the mean change of the shear moduli.
+        """
+        other = super().scaled(scale)
+        if self.stabilization is not None:
+            mean = float(self.weights @ other.shear_modulus) / float(self.weights @ self.shear_modulus)
+            other.stabilization = ReducedStabilization(mean * self.stabilization.stiffness)
+        return other
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
         """Return the deformation gradients (c,3,3) at the cubature points for unknowns (r,3)."""

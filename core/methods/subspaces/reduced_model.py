@@ -137,6 +137,8 @@ class ReducedModel:
         hessians = np.empty((len(self.elastic.weights), 6, 3, 3))
         tangent_blocks(tangent, self.elastic.weights, hessians)
         ReducedStiffness(self.elastic.G, mass).assemble(hessians, matrix)
+        if self.elastic.stabilization is not None:
+            self.elastic.stabilization.add_stiffness(np.zeros((r, 3)), 1.0, matrix)
         return matrix
 
     def points(self, embedding: Embedding) -> ReducedPoints:

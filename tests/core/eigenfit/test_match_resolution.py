@@ -96,7 +96,9 @@ def test_pins_of_the_finer_lattice_are_as_firm_as_while_it_swings():
     matched = job("newton", match_resolution=True, match_cells=16)
     found = prepare(matched).matching.spectra.fine[0]
     finer = prepare(
-        job("newton", match_full_space=False).with_body(resolution=ResolutionSettings(cells_across=16))
+        job("newton", match_full_space=False).with_body(
+            resolution=ResolutionSettings(cells_across=16, elements="plain")
+        )
     ).model
     soft, firm = (vibrations(replace(finer, anchors=by * finer.anchors), 1).eigenvalues[0] for by in (1.0, 4.0))
     assert 1.01 * soft < found < firm
