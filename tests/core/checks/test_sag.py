@@ -42,7 +42,7 @@ def simulated(surface: SurfaceMesh, pinned: np.ndarray, modulus: float, frames: 
         pinned_vertices=pinned,
         pin_positions=X[pinned],
         resolution=ResolutionSettings(cells_across=8),
-        colliders=() if len(pinned) else (Ground(height=float(X[:, 2].min()), friction=0.0),),
+        colliders=() if len(pinned) else (Ground(height=float(X[:, 2].min()), friction=0.5),),
         solver=SolverSettings(solver="newton", max_iterations=40),
     )
     job = Job(bodies=(body,), frame_start=1, frame_end=frames, frame_rate=2.0)

@@ -99,7 +99,7 @@ def test_two_boxes_in_each_other(solver, material):
     assert (began < 0.65**3).all() and (began > 0.45**3).all()
     for at, frame in enumerate(frames[: PRE_ROLL + 1]):
         grown = (began ** (1 / 3) + (1.0 - began ** (1 / 3)) * at / PRE_ROLL) ** 3
-        np.testing.assert_allclose(volumes(frame, prepared), grown, rtol=4e-3)
+        np.testing.assert_allclose(volumes(frame, prepared), grown, rtol=5e-3)
     shown = frames[PRE_ROLL]
     assert all((body.state.velocities == 0.0).all() for body in shown)
     rest = [Frame(0, each.space.rest_state(), []) for each in prepared]
