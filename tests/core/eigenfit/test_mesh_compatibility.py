@@ -42,7 +42,7 @@ def job(surface: SurfaceMesh | None = None, held=lambda X: X[:, 0] < 1e-9, cells
         pinned_vertices=pins,
         pin_positions=np.tile(X[pins], (FRAMES, 1, 1)),
         pin_held=np.ones((FRAMES, len(pins)), dtype=bool),
-        resolution=ResolutionSettings(cells_across=cells),
+        resolution=ResolutionSettings(cells_across=cells, elements="plain"),
     )
 
 
@@ -211,7 +211,7 @@ def test_pins_that_all_let_go_hold_as_without_until_then():
     matched = replace(matched, frame_rate=1e-2).with_body(pin_held=held)
     plain, fine = (
         matched.with_body(
-            resolution=ResolutionSettings(cells_across=cells),
+            resolution=ResolutionSettings(cells_across=cells, elements="plain"),
             solver=replace(matched.body.solver, match_resolution=False),
         )
         for cells in (6, 24)
