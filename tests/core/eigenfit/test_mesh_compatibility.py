@@ -66,7 +66,7 @@ def two_bars(gap: float) -> SurfaceMesh:
 
 
 BAD = {
-    "hardly nearer": (lambda: job(cells=12), "(6 % unmatched). Raise Cells Across."),
+    "hardly nearer": (lambda: job(cells=15), "(1 % unmatched). Raise Cells Across."),
     "no finer": (lambda: job(match_cells=8), "185 vertices, and the body 185. Raise Match Cells."),
     "coarser": (lambda: job(match_cells=6), "135 vertices, and the body 185. Raise Match Cells."),
     "heavier": (lambda: job(sheet()), "has 1.9 times the mass of its finer lattice. Give sheets a thickness"),
@@ -240,11 +240,8 @@ def test_a_painted_body_is_matched_as_far_as_it_has_likes():
     pairs, spectra = prepared.matching.pairs, prepared.matching.spectra
     assert 0 < len(pairs.coarse) < 30 and said.startswith(f"{len(pairs.coarse)} of 30 vibrations match")
     assert (
-        "Vibrations 15 to 28 are not matched, since none of the first 40 vibrations of the finer lattice has such a "
+        "Vibrations 16 to 30 are not matched, since none of the first 40 vibrations of the finer lattice has such a "
         "shape: raise " in said
     )
-    assert (
-        "Vibrations 29 and 30 are not matched, since the next vibration has the same frequency: set "
-        "Matched Vibrations higher, or to 28." in said
-    )
+    assert "Vibrations 13 to 15 are slower than in the finer lattice, since pins or thin parts hold less" in said
     assert (pairs.shares[pairs.coarse] >= 0.9).all() and len(spectra.fine) == 40
