@@ -1,0 +1,70 @@
+"""Smoothing domains: a partition of the tets into groups around common edges, of one energy and like moduli."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.benchmarks.bodies import block
+from sinew.core.geometry.mesh.tet_mesh import TetMesh
+from sinew.core.geometry.tetrahedra.lattice import lattice_tets
+from sinew.core.geometry.tetrahedra.smoothing_domains import CONTRAST, MOST_TETS, smoothing_domains
+
+from ..surfaces import box
+
+
+def domains(mesh: TetMesh, moduli: np.ndarray | float = 1e5, energies: np.ndarray | int = 0) -> np.ndarray:
+    m = len(mesh.tets)
+    return smoothing_domains(mesh, np.broadcast_to(moduli, m)[:, None].astype(float), np.broadcast_to(energies, m))
+
+
+@pytest.fixture(scope="module")
+def lattice() -> TetMesh:
+    return lattice_tets(box((1.0, 0.6, 0.4)), 8)
+
+
+def test_in_the_lattice_they_are_octahedra(lattice):
+    """Inside, each consists of the four tets around an edge between two cell centres, as long as a cell."""
+    found = domains(lattice)
+    sizes = np.bincount(found)
+    assert sizes.min() >= 1 and sizes.max() == 4 and (sizes == 4).sum() > 0.3 * len(sizes)
+    side = np.cbrt(12.0 * lattice.volumes[0])
+    for k in np.flatnonzero(sizes == 4)[:20]:
+        tets = lattice.tets[found == k]
+        common = set(tets[0]).intersection(*tets[1:])
+        assert len(common) == 2 and len(np.unique(tets)) == 6
+        ends = lattice.rest_positions[sorted(common)]
+        assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(side)
+
+
+@pytest.mark.parametrize("make", [lambda: lattice_tets(box((1.0, 0.6, 0.4)), 8), lambda: block((4, 3, 2), (1.0, 1, 1))])
+def test_unit_and_place_do_not_matter(make):
+    mesh = make()
+    away = TetMesh(1e-3 * mesh.rest_positions + [0.3, -0.2, 5.0], mesh.tets, mesh.fill, mesh.middle)
+    np.testing.assert_array_equal(domains(mesh), domains(away))
+
+
+def test_other_tets_are_grouped_around_edges():
+    mesh = block((4, 3, 2), (1.0, 1.0, 1.0))
+    found = domains(mesh)
+    assert len(found) == len(mesh.tets) and len(np.unique(found)) == found.max() + 1
+    for k in range(found.max() + 1):
+        tets = mesh.tets[found == k]
+        assert len(tets) <= MOST_TETS and len(set(tets[0]).intersection(*tets[1:])) >= 2
+    assert np.bincount(found).mean() > 3.0
+    one = TetMesh(mesh.rest_positions[mesh.tets[0]], np.arange(4)[None])
+    np.testing.assert_array_equal(domains(one), [0])
+
+
+@pytest.mark.parametrize("contrast", [0.9 * CONTRAST, 1.1 * CONTRAST])
+def test_none_spans_energies_or_moduli_too_far_apart(lattice, contrast):
+    x = lattice.rest_positions[lattice.tets].mean(axis=1)
+    E = np.where(x[:, 0] > 0.52, 1e5, contrast * 1e5)
+    found = domains(lattice, E)
+    largest, least = np.zeros(found.max() + 1), np.full(found.max() + 1, np.inf)
+    np.maximum.at(largest, found, E)
+    np.minimum.at(least, found, E)
+    assert (largest / least).max() == pytest.approx(contrast if contrast < CONTRAST else 1.0)
+    energies = (x[:, 1] > 0.31).astype(int)
+    found = domains(lattice, 1e5, energies)
+    mixed = np.bincount(found, energies) / np.bincount(found)
+    assert set(mixed) == {0.0, 1.0}
