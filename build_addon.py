@@ -1,6 +1,7 @@
 """Command line of the repository: ``python build_addon.py demo|manual|test|build|mount|get-blender|bench|lock``.
 
-It needs only Python 3.11 or newer. The code of the subcommands is in ``building/``.
+It needs only Python 3.11 or newer. Subcommands install the pinned packages that they need into virtual environments of
+the repository. Their code is in ``building/``; this file contains only the dispatch and :func:`mount`.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ def _load(name: str, init: Path, search: list[Path]) -> ModuleType:
 
 
 def mount() -> ModuleType:
-    """Make this checkout importable as the package ``sinew`` in this process, without building anything."""
+    """Make this checkout importable as the package ``sinew`` in this process, without building anything.
+
+    ``sinew.core`` is then ``core/``, ``sinew.ui`` is ``ui/`` and so on, as in the extension zip.
+    """
     package = ROOT / "blender_addon" / "package"
     return _load("sinew", package / "__init__.py", [ROOT, package])
 
 
 def load_building() -> ModuleType:
-    """Import the folder ``building/`` as the package ``sinew_building``, and return the package."""
+    """Return the modules of ``building/`` as the package ``sinew_building``. They are not part of ``sinew``, since they
+    run without its dependencies."""
     return _load("sinew_building", _PARTS / "__init__.py", [_PARTS])
 
 

@@ -14,7 +14,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Kill a running bake, and undo :func:`register`. Finished frames stay on disk."""
+    """Kill a running bake, whose finished frames stay on disk, and undo :func:`register`."""
     from . import registration
 
     registration.unregister()

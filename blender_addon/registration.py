@@ -87,7 +87,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Kill the child process and undo :func:`register`. If the add-on is not registered, do nothing."""
+    """Kill the child process and undo :func:`register`. If the add-on is not registered, do nothing: some versions of
+    Blender call this twice at exit.
+    """
     if not is_registered():
         return
     from .. import operators, ui
@@ -127,8 +129,8 @@ def unregister() -> None:
 
 
 def _handlers() -> Iterator[tuple[list[Any], Any]]:
-    """Yield pairs of a handler list of Blender and a handler of Sinew to be added to it, except for lists that this
-    version of Blender lacks.
+    """Yield pairs of a handler list of Blender and a handler of Sinew to be added to it. Handlers whose list this
+    version of Blender lacks are left out.
     """
     handlers = [pair for module in ANSWERING for pair in module.HANDLERS]
     for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
@@ -143,20 +145,27 @@ def _end_threads() -> None:
 
 
 def leave() -> None:
-    """Unregister the add-on at exit. Some ``bpy`` wheels do not, and crash when they free its classes."""
+    """Unregister the add-on at exit. Some ``bpy`` wheels do not unregister add-ons, and crash when they free the
+    classes of an add-on that is still registered.
+    """
     unregister()
     _let_go_of_bpy()
 
 
 def _let_go_of_bpy() -> None:
-    """Remove ``bpy`` from the modules of Sinew at exit: Blender 4.2 crashes if references to it remain."""
+    """Remove ``bpy`` from the modules of Sinew at exit. Blender 4.2 never frees classes whose properties have
+    callbacks, nor their modules. A reference to ``bpy`` in them would outlive the interpreter, and freeing it then
+    crashes.
+    """
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}."):
             vars(module).pop("bpy", None)
 
 
 def is_registered() -> bool:
-    """Return True if the add-on is registered. Can be called after :func:`leave`."""
+    """Return True if the add-on is registered. Can be called after :func:`leave`, when this module has no ``bpy`` any
+    more.
+    """
     return _is_registered
 
 

@@ -1,6 +1,8 @@
-"""Hatchling hook that adds the files of ``blender_addon/package`` to the library's wheel.
+"""Build hook for the library's wheel: adds the files of ``blender_addon/package`` to the root of the package ``sinew``.
+The folders of the package are named in ``pyproject.toml``.
 
-An editable wheel (``pip install -e .``) gets no files. It imports this checkout through ``editable/sinew``.
+An editable wheel (``pip install -e .``) gets no files: it puts ``editable/sinew`` on the path, which imports this
+checkout.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ class PackageRoot(BuildHookInterface):
     """Hatchling hook that adds the files of ``blender_addon/package`` to the root of the package ``sinew``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files before a build, unless ``version`` is ``editable``; called by Hatchling."""
+        """Add the files before a build (called by Hatchling). ``version`` is ``standard`` or ``editable``; the latter
+        adds none.
+        """
         if version == "standard":
             files = (path for path in PACKAGE.iterdir() if path.is_file())
             build_data["force_include"].update({str(path): f"sinew/{path.name}" for path in files})

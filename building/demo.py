@@ -23,7 +23,9 @@ ENVIRONMENT = "bpy-4.2"
 
 
 def run(scene: str = "headline") -> int:
-    """Run the script of a ``scene`` with the extension installed in an isolated Blender profile; return 0."""
+    """Build the extension, install it into an isolated profile, and run the script of a ``scene`` there; return 0. The
+    script's only argument is its output folder under ``out``.
+    """
     start = time.monotonic()
     target = OUT / ("demo" if scene == "headline" else f"demo-{scene}")
     target.mkdir(parents=True, exist_ok=True)

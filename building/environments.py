@@ -144,7 +144,7 @@ def run_quietly(command: list[str], complaint: str, environment: dict[str, str] 
 
 @contextlib.contextmanager
 def _lock(place: Path) -> Iterator[None]:
-    """Context that locks the environment in the folder ``place`` against other processes."""
+    """Lock the environment in the folder ``place`` against other processes within the context."""
     name = hashlib.sha256(str(place).encode()).hexdigest()[:8]
     path = ROOT / "out" / f"lock-{name}"
     path.parent.mkdir(exist_ok=True)

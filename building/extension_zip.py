@@ -25,7 +25,9 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def sources() -> dict[str, Path]:
-    """Return the files of the zip except manifest and wheels, by path in the zip; BuildError for symbolic links."""
+    """Return the files of the zip, without manifest and wheels, keyed by their path in it; raise BuildError for a
+    symbolic link.
+    """
     found = {}
     for path in _tracked():
         name = path.relative_to(ROOT).as_posix()
@@ -81,14 +83,17 @@ def _lines(texts: list[str]) -> str:
 
 
 def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
-    """Return the path of a platform's zip for one Python version, or for all versions if ``python`` is None."""
+    """Return the path of a platform's zip. ``python`` is the only Python version that it supports, or None for all;
+    ``tetgen`` is True if it contains TetGen.
+    """
     label = (f"-cp{python.replace('.', '')}" if python else "") + ("-tetgen" if tetgen else "")
     return DIST / f"{project.extension()['id']}-{project.version()}-{platform.replace('-', '_')}{label}.zip"
 
 
 def build(python: str | None = None, platform: str = "linux-x64", tetgen: bool = False) -> Path:
-    """Write the zip for a platform and one Python version (None for all), and return its path. Raise BuildError if
-    platform, Python version or a wheel is not available, or if the check of the wheels fails."""
+    """Write the zip for a platform and return its path; the arguments are those of :func:`zip_path`. Raise BuildError
+    if the platform, Python version or a wheel is not available, or if the check of the wheels fails.
+    """
     pythons = platforms.named(platform).pythons
     if python is not None and python not in pythons:
         raise BuildError(f"No zip for Python {python} on {platform}.\nChoose one of {', '.join(pythons)}.")

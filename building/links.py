@@ -1,6 +1,8 @@
 """``build_addon.py mount``: links the package ``sinew`` of this checkout into the running Python's site-packages.
 
-Edits take effect at once. Dependencies are not installed; the Python in ``.venv`` has them all.
+The links have the layout of the wheel and the extension zip, so ``import sinew`` and ``python -m sinew`` work, and
+edits take effect at once. Dependencies are not installed; the Python in ``.venv`` has them all
+(``.venv/bin/python build_addon.py mount``).
 """
 
 from __future__ import annotations

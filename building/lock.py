@@ -20,8 +20,9 @@ HASHES = ROOT / "requirements.lock"
 
 @dataclass(frozen=True)
 class Wheel:
-    """Row of ``wheels.lock``: a wheel for one platform. ``tag`` contains the Python and ABI tags, such as
-    ``cp311-abi3``; ``pythons`` are the Python versions whose zips contain the wheel."""
+    """Row of ``wheels.lock``: a wheel for one platform. ``tag`` are its Python and ABI tags, such as ``cp311-abi3``;
+    ``pythons`` are the Python versions whose zips contain it.
+    """
 
     project: str
     version: str
@@ -52,8 +53,9 @@ def write(wheels: list[Wheel]) -> None:
 
 
 def select(pythons: list[str], platform: str, tetgen: bool = True) -> list[Wheel]:
-    """Return the locked wheels for these Pythons and this platform. Raise BuildError if a wheel is missing, or if its
-    version is outside the range in ``pyproject.toml``."""
+    """Return the wheels for these Pythons and this platform; raise BuildError if ``wheels.lock`` lacks a wheel, or has
+    a version outside the range in ``pyproject.toml``.
+    """
     chosen = []
     for python in pythons:
         for name, bounds in project.bundled(python, platforms.named(platform).system, tetgen).items():

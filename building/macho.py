@@ -23,7 +23,7 @@ class MachO:
 
     Attributes
     ----------
-    needs : paths of the libraries that the library loads, as stored
+    needs : paths of the libraries that it loads, as stored
     places : paths that replace ``@rpath`` in ``needs``, as stored
     is_signed : True if it has a code signature, which Macs with ARM processors require
     """

@@ -24,7 +24,9 @@ library are named under “Carries”, from its bill of materials; their terms a
 
 
 def third_party(wheels: list[Path]) -> str:
-    """Return the text of ``THIRD_PARTY.md`` for these wheels. Raise BuildError if a wheel has no licence text."""
+    """Return the text of ``THIRD_PARTY.md`` for these wheels, with identical licence texts only once; raise BuildError
+    if a wheel has no licence text.
+    """
     entries: dict[str, tuple[list[str], dict[str, str]]] = {}
     for path in sorted(wheels):
         title, facts, texts = _read(path)
@@ -44,7 +46,9 @@ def _fenced(text: str) -> str:
 
 
 def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Return the title of a wheel, facts for the notices, and the licence texts by file name."""
+    """Return three items of a wheel: its title (name and version); lines with its licence, home page and bundled
+    libraries; and its licence texts, keyed by file name.
+    """
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
         (info,) = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]

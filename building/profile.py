@@ -31,13 +31,15 @@ def package_name() -> str:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """Return the environment variables for a Blender with the profile and kernel cache in ``folder``."""
+    """Return the environment variables for a Blender with the profile in ``folder``. They are copied from this process,
+    except the variables of Python, Blender and Sinew; the profile gets its own kernel cache.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_", "SINEW_"))}
     return {**kept, "BLENDER_USER_RESOURCES": str(folder), "SINEW_KERNEL_CACHE": str(folder / "kernels")}
 
 
 def install(environment: str, archive: Path, folder: Path) -> dict[str, str]:
-    """Install the zip into a new Blender profile in ``folder``; return the environment variables for that profile."""
+    """Install the zip into an empty profile with an environment's bpy; return the environment variables for it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     variables_ = variables(folder)

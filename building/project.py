@@ -47,9 +47,11 @@ def extension() -> dict[str, Any]:
 
 
 def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str, str]:
-    """Return the version ranges of the projects that zips bundle, by name, for a Python version and a ``sys.platform``.
+    """Return the version range of each project that zips bundle, keyed by name, for a Python version and a
+    ``sys.platform``.
 
-    NumPy is omitted, since Blender contains it. TetGen is omitted unless ``tetgen`` is True.
+    The projects are the direct and indirect dependencies. NumPy is omitted, since Blender has it; so is TetGen, unless
+    ``tetgen`` is True.
     """
     project = read()["project"]
     optional = project["optional-dependencies"]
@@ -96,7 +98,9 @@ def environment_names() -> list[str]:
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """Return the plan of an environment. The plan of ``main`` omits the wheels of ``wheels.lock``."""
+    """Return the plan of the environment with this name. The requirements of ``main`` do not include the wheels of
+    ``wheels.lock``, although these are installed, too.
+    """
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]
     requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]

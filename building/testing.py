@@ -1,4 +1,8 @@
-"""Runner of all tests in parts, two at a time. The windowed Blenders come last, since load disturbs their clicks."""
+"""Runner of all tests in parts, two parts at a time on two cores.
+
+The main environment and the bpy versions with the built zip come first. The windowed Blenders come last, since more
+load would disturb their screenshots and clicks.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +99,8 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
 
 
 def _check_disk(chosen: list[str]) -> None:
-    """Raise BuildError if the disk is too full: Blender would silently install an incomplete extension."""
+    """Raise BuildError if the disk is too full: Blender would install the extension without its files, and report no
+    error."""
     wanted = {"main", *chosen} & set(project.environment_names())
     missing = [name for name in wanted if not environments.folder(name).is_dir()]
     need = RUN_SIZE + ENVIRONMENT_SIZE * len(missing)
@@ -140,7 +145,11 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
 
 
 def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
-    """Return the pytest arguments for a part with the tests ``own``; None if ``arguments`` name only other tests."""
+    """Return the pytest arguments for a part whose tests are ``own``.
+
+    If ``arguments`` name tests (files, folders, ``FILE::TEST``), only the named tests that belong to the part are
+    passed on; return None if no named test belongs to it.
+    """
     before = [None, *arguments]
     named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
     rest = [each for each, path in zip(arguments, named) if path is None]
@@ -157,15 +166,18 @@ def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
 
 
 def _test_path(argument: str) -> Path | None:
-    """Return the path of the test file or folder that a pytest argument names; None if it names none."""
+    """Return the path of the test file or folder that a pytest argument names, relative to the working directory or to
+    the repository; None if it names none.
+    """
     place = argument.partition("::")[0]
     paths = ((base / place).resolve() for base in (Path.cwd(), ROOT)) if place and place[0] != "-" else ()
     return next((path for path in paths if path.exists() and path.is_relative_to(ROOT / "tests")), None)
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run the part ``main``: all tests without a window if alone or with ``arguments``, else the tests listed for
-    it."""
+    """Run the part ``main`` and return its outcome. With pytest arguments, or if no other part is run, it has all tests
+    that need no window; otherwise it has the tests listed for it in ``pyproject.toml``.
+    """
     return _pytest(
         "main",
         ["tests"] if arguments or is_alone else list(project.environment("main").tests),
@@ -176,7 +188,9 @@ def _main(arguments: list[str], is_alone: bool) -> Outcome:
 
 
 def _rounding(arguments: list[str]) -> Outcome:
-    """Run numerical tests with OpenBLAS's kernels for other processors; return the sum of the outcomes."""
+    """Repeat numerical tests with OpenBLAS's kernels for other processors, whose rounding differs; return the sum of
+    the outcomes.
+    """
     whole = Outcome(ROUNDING)
     for kernel, threads in BLAS_KERNELS:
         if kernel == "SkylakeX" and not _has_avx512():
@@ -216,9 +230,11 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
 def _pytest(
     part: str, own: list[str], arguments: list[str], variables: dict[str, str], log_name: str = "", live: bool = False
 ) -> Outcome:
-    """Run the tests of a part that are in ``own`` and that the pytest ``arguments`` select; return the outcome.
+    """Run those tests of a part, from its list ``own``, that the pytest ``arguments`` select. They run in the part's
+    Python environment with these environment ``variables``.
 
-    The output is printed at once if ``live``, otherwise written to a log and printed at the end.
+    If ``live``, print the output at once; otherwise write it to the log ``log_name`` (by default the part's name), and
+    print the log at the end.
     """
     chosen = narrowed(own, arguments)
     if chosen is None:

@@ -1,4 +1,8 @@
-"""Check of a zip's wheels, on any platform: all fit platform and Python, and no package or library is missing."""
+"""Check of a zip's contents, on any platform: wheels match platform and Python, and nothing is missing.
+
+The wheels have to contain every package that the sources import and, for Windows and macOS, every library that their
+compiled modules load.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +90,10 @@ def _library_faults(name: str, ours: list[bytes], files: list[str], platform: st
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
-    """Describe the file ``names`` that Windows or macOS does not allow. Each description begins with ``owner``."""
+    """Describe the file ``names`` that Windows or the case-insensitive file systems of macOS do not allow.
+
+    Each description begins with ``owner``, such as the name of the wheel.
+    """
     faults, folded = [], {name.lower() for name in names}
     if len(folded) < len(set(names)):
         faults.append(f"{owner}: names differ only by case")

@@ -1,6 +1,7 @@
 """Windowed Blenders of Debian releases for the tests, each in a folder of the repository.
 
-Mounts end with their process, so deleting the repository never deletes files of the host.
+Mounts exist only in a separate mount namespace, which ends with its process. So a folder never contains the host's /dev
+or /proc, and deleting the repository deletes nothing else.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def python_of(root: Path) -> str:
 def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, network: bool = False) -> list[str]:
     """Return the command line that runs ``command`` inside the Debian root folder ``root``.
 
-    ``binds`` maps host folders to their paths inside ``root``. The command has no network access unless ``network``.
+    ``binds`` maps host folders to the paths inside ``root`` at which they appear. Processes and mounts end with the
+    command, which has network access only with ``network``.
     """
     pairs = [str(item) for pair in binds.items() for item in pair]
     isolation = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]

@@ -1,4 +1,6 @@
-"""Decorator that makes an operator from a function: the docstring becomes the tooltip, a SinewError a report."""
+"""Decorator that makes an operator from a function: its name becomes the identifier, its docstring the tooltip, and a
+SinewError a report.
+"""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -101,7 +103,9 @@ BY_ESC = {
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
-    """Execute the operator, after a confirmation if it deletes baked frames; return the result of ``invoke``."""
+    """Execute the operator, but ask first if it would delete baked frames of ``bodies``; ``button`` is the label of the
+    confirmation. Return the result of ``invoke``.
+    """
     lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
     if not lost:
         return self.execute(context)
@@ -144,7 +148,8 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """Return the operators that remove and move the active item in the list ``noun`` + "s" of a body.
+    """Return two operators for the list ``noun`` + "s" of a body: the first removes the active item with its animation,
+    the second moves the active item up or down.
 
     ``label`` is the name of an item in the interface; ``ask`` raises :class:`polls.PollFailure` if the operators are
     disabled. The tooltip of the move operator ends with ``order``, that of the remove operator with ``stays``.

@@ -1,6 +1,7 @@
 """Weight paint stroke on a material's map, followed by the normalization of all maps, as a single undo step.
 
-A macro paints and normalizes, since Blender's Auto Normalize ignores groups without bones.
+Blender's Auto Normalize ignores groups without bones, and a depsgraph handler would run at every dab of a stroke. So a
+macro paints and then normalizes; its key is active only while a material's map is painted.
 """
 
 from typing import Any
@@ -34,6 +35,8 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
 
 def _holds_a_brush(context: bpy.types.Context) -> bool:
-    """Return True if the active tool is a brush; the macro must not run with tools such as the gradient."""
+    """Return True if the active tool is a brush. With other tools, such as the gradient, the macro must not take the
+    mouse button.
+    """
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))

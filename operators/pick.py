@@ -95,7 +95,9 @@ class SINEW_OT_pick(bpy.types.Operator):
         return {"FINISHED"}
 
     def _missed(self):
-        """Select the object under the pointer, after a click that hits no vertex of the body."""
+        """Select the object under the pointer, as Blender does without the tool, after a click that hits no vertex of
+        the body.
+        """
         if self._box.is_open:
             return {"CANCELLED"}
         return bpy.ops.view3d.select(location=self._end)

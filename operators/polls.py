@@ -53,7 +53,9 @@ def in_object_mode(context: Any) -> None:
 
 
 def mesh_object(context: Any) -> Any:
-    """Return the active object; raise PollFailure unless it is a local mesh and no restart of Blender is pending."""
+    """Return the active object; raise PollFailure unless it is a local mesh and no restart of Blender is pending after
+    an update of Sinew.
+    """
     refuse(restart.needed())
     obj = context.object
     disable_if(obj is None or obj.type != "MESH", "Select a mesh object")
@@ -78,7 +80,9 @@ def active(context: Any, obj: Any) -> Any:
 
 
 def with_own_mesh(obj: Any) -> Any:
-    """Return the object; raise PollFailure if its mesh is linked from another file and cannot be saved."""
+    """Return the object; raise PollFailure if its mesh is linked from another file, since changes of its vertex groups
+    and shape keys would not be saved.
+    """
     disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
@@ -179,8 +183,9 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body; raise PollFailure if it cannot be simulated now. With ``kept``, the reason shown, also
-    raise PollFailure if the .blend was never saved."""
+    """Return the active body; raise PollFailure if it cannot be simulated now. If the text ``kept`` is not empty, also
+    raise PollFailure if the .blend was never saved; ``kept`` is the reason shown, such as :data:`KEPT`.
+    """
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
     return obj
@@ -200,7 +205,9 @@ def can_play(context: Any) -> None:
 
 
 def is_live(_context: Any = None) -> Any:
-    """Return the running live session; raise PollFailure if none is ready, or while Blender renders."""
+    """Return the running session of live mode; raise PollFailure if there is none, if it is not ready, or while Blender
+    renders.
+    """
     session = live.current()
     disable_if(
         session is None or not session.state.ready, NOT_LIVE if session is None else "Wait until live mode is ready"

@@ -1,4 +1,7 @@
-"""Panels, one module per topic: all in the Physics tab, frequently used panels also in the sidebar tab “Sinew”."""
+"""Panels, one module per topic: all in the Physics tab, frequently used panels also in the sidebar tab “Sinew”.
+
+Panels import neither the library nor mesh readers directly.
+"""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,4 +1,6 @@
-"""Advice panel: recommended solver and substeps, with reasons, and buttons that apply them."""
+"""Advice panel: recommended solver and substeps, with reasons, and buttons that apply them. Advice on the resolution is
+in ``resolution``.
+"""
 
 from typing import Any
 

@@ -47,7 +47,9 @@ def _draw_bar(layout, state, remaining, context):
 
 
 def _how_far(state, remaining, name=""):
-    """Return texts about the progress of a task, longest first; ``remaining`` is the time left, s, or None."""
+    """Return texts of decreasing length about the progress of a task; the first one begins with the body's ``name``, if
+    it is not empty. ``state`` is the task's state, ``remaining`` the time left, s, None if unknown.
+    """
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"
@@ -78,7 +80,9 @@ def _bake_of(context: Any) -> str:
 
 
 def _draw_buttons(layout, obj, context):
-    """Draw the Bake, Resume and Play buttons, the recommended one widest, and the reasons for disabled buttons."""
+    """Draw the Bake, Resume and Play buttons, with the recommended next step first and widest; below them, the reasons
+    why buttons are disabled.
+    """
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
     again = {"text": "Bake Again"} if bake == "sinew.bake" else {}

@@ -94,7 +94,11 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_size(layout, context, obj):
-    """Draw a note that the stiffness was fitted, or that the body sags far, with buttons that reduce the sag."""
+    """Draw a note if the stiffness was fitted to the body's size.
+
+    Otherwise, if a body without a bake sags far, draw its expected sag, and buttons that reduce the sag by stiffness or
+    by simulation scale.
+    """
     stats = body_stats.stats_of(obj, context)
     wrapped(layout, stats.fitted, context, "CHECKMARK")
     if stats.factor and not stats.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
@@ -152,7 +156,9 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Return a sentence about where a material is used; ``is_first`` is True for the material of unpainted areas."""
+    """Return a sentence that tells where a material is used, and which material applies where several overlap.
+    ``is_first`` is True for the first material in the list, which fills unpainted areas.
+    """
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []

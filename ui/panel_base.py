@@ -94,7 +94,9 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a layout column with space for keyframe buttons, in which properties without a button align, too."""
+    """Return a layout column that reserves space for a keyframe button beside each property, so that properties with
+    and without a button align.
+    """
     column = layout.column()
     column.use_property_decorate = True
     return column
@@ -181,7 +183,9 @@ def region_width(context: Any) -> float:
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first of the ``texts`` that fits into ``width`` pixels, or else the last text."""
+    """Return the first of the ``texts``, which are sorted from long to short, that is at most ``width`` pixels wide;
+    the last text if none is.
+    """
     measure, text = _measure(context), ""
     for text in texts:
         if measure(text) <= width:
@@ -196,7 +200,9 @@ def _measure(context: Any) -> Callable[[str], float]:
 
 
 class _Listener:
-    """Substitute for an operator class; ``poll`` stores here the reason why the operator is disabled."""
+    """Substitute for an operator class, passed to the operator's ``poll``. It stores the reason that ``poll`` gives if
+    the operator is disabled.
+    """
 
     words = ""
 

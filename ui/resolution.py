@@ -19,7 +19,9 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Resolution", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the settings of the resolution, then the estimated cost and problems."""
+    """Draw the settings of the resolution, then the estimated cost and problems. These texts come last, since their
+    height changes while a setting is dragged.
+    """
     settings = obj.sinew
     layout.prop(context.scene.sinew, "length_factor")
     draw_properties(layout, settings, "method", "cells_across")

@@ -53,7 +53,9 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:
-    """Return the names of the settings that only this ``kind`` of solver reads, either advanced or basic ones."""
+    """Return the names of the settings that only this ``kind`` of solver reads: its advanced settings if
+    ``is_advanced``, otherwise its basic ones.
+    """
     return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
 
@@ -76,7 +78,9 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """Draw the settings for matching vibrations to a finer mesh or the full space, and the last match's quality."""
+    """Draw the settings that match the body's vibrations to those of a finer mesh or of the full space, and the quality
+    of the last match.
+    """
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
     layout.prop(settings, "match_resolution")
@@ -90,7 +94,9 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
 
 
 def integration_words(settings: Any) -> str:
-    """Return a warning if a damping factor is combined with a time integration rule of low damping; "" otherwise."""
+    """Return a warning if the solver's damping factor damps motion although the time integration rule is chosen for its
+    low damping; "" otherwise.
+    """
     damped = "damping_factor" in choices.solver_kind(settings.solver).own and settings.damping_factor != 1.0
     calm = settings.integrator == "backward_euler"
     label = choices.integrator_label(settings.integrator)

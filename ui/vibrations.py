@@ -21,8 +21,9 @@ CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a table row of ``number`` and ``words``, in a fraction ``share`` of the width; return the layout beside
-    it."""
+    """Draw a table row: ``number``, then the texts ``words`` in columns of equal width, over a fraction ``share`` of
+    the remaining width. Return a layout for the space to their right.
+    """
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
     row = row.split(factor=share, align=True)
@@ -86,7 +87,9 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _fitting_heads(heads, share, context):
-    """Return the headings of the table, shortened if the columns are too narrow, such as "Orig." for "Original Hz"."""
+    """Return the headings ``heads`` of the table, shortened if a column with a fraction ``share`` of the region's width
+    is too narrow, such as "Orig." for "Original Hz".
+    """
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 

@@ -48,8 +48,8 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 
     Parameters
     ----------
-    mode : ``bake`` or ``resume`` with the body's contact group; "" chooses one of both (:func:`baking.mode_of`).
-        ``handles``, ``mesh`` or ``vibrations`` for the body alone
+    mode : ``bake`` or ``resume`` for the body and its contact group; "" is ``resume`` if the frames on disk are
+        displayed or match the scene, else ``bake``. ``handles``, ``mesh`` or ``vibrations`` for the body alone
     until : last frame to bake; None for the last frame of the job
     job_steps : function that reads a body's job from the scene, in steps
     """
@@ -76,14 +76,16 @@ def begin(obj: Any, mode: str, until: int | None = None) -> None:
 
 
 def mark_file_changed() -> None:
-    """Push an undo step if the file has no unsaved changes. Blender then asks before it opens another file."""
+    """Push an undo step if the file has no unsaved changes. Blender then asks for confirmation before it opens another
+    file, which would end the bake.
+    """
     if not bpy.app.background and not bpy.data.is_dirty:
         bpy.ops.ed.undo_push(message="Before Bake")
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Task]:
-    """Return tasks that resume or bake ``bodies``, one task per contact group. Bodies without contact partners are read
-    from the scene together.
+    """Return tasks that resume or bake ``bodies``, one task per contact group. Bodies without contact partners share a
+    :class:`BatchRead`, so that the scene is evaluated only once for them.
     """
     groups = groups_in_order(bodies, bpy.context)
     together = BatchRead([group[0] for group in groups if len(group) == 1])
@@ -99,8 +101,8 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Read the jobs of a contact group from the scene, in steps, and create or open the stores. Return the task mode
-    (never ""), the jobs and the stores.
+    """Read the jobs of the bodies with the ``session_uid`` in ``uids`` from the scene, in steps, and create or open
+    their stores. Return the task mode ("" is replaced by ``bake`` or ``resume``), the jobs and the stores.
     """
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
@@ -132,8 +134,8 @@ def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | 
 
 
 def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
-    """Run a task in Blender's own process, up to frame ``until`` (None: all frames). Raise SinewError if the task
-    fails; finished frames stay on disk.
+    """Run a task in Blender's own process, on the jobs and stores in ``read``, up to frame ``until`` (None: all
+    frames). Raise SinewError if it fails; finished frames stay on disk.
     """
     from ...core.simulation.frame_loop import bake, fit_handles
 
@@ -169,8 +171,8 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the results of the child process to the bodies, named in ``names`` by ``session_uid``. Return a message if
-    Edit Mode or a running tool prevents changes of the scene, else "".
+    """Apply the results of the child process to the bodies; ``names`` maps the ``session_uid`` of each body to its
+    name. Return a message if Edit Mode or a running tool prevents changes of the scene, else "".
     """
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
@@ -200,16 +202,16 @@ def _take(work: Task, names: dict[int, str]) -> str:
 
 
 def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, message: str = "") -> None:
-    """Apply the frames in ``stores`` to bodies that were baked together, as one undo step. Store ``status`` and
-    ``message`` in the bake records.
+    """Apply the frames in ``stores`` to the bodies, which were baked together, as one undo step. ``status`` and
+    ``message`` are stored in each bake record.
     """
     for obj, store in zip(bodies, stores):
         apply(obj, store.folder, status, message, is_last=obj == bodies[-1])
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
-    """Turn the frames in ``folder`` into the displayed result of a body. Push an undo step only for the last body of a
-    group (``is_last``).
+    """Turn the frames in ``folder`` into the displayed result of a body. An undo step is pushed only if ``is_last``,
+    which is True for the last body of a group, so that one undo reverts the whole group.
     """
     with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(

@@ -38,8 +38,8 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """Return a warning that names the materials assigned to no part of the body; "" if there are none. The first
-    material is not checked, since it fills the rest of the body.
+    """Return a warning that names the materials without any place in the body: no painted weight, region or depth
+    assigns them. Return "" if there are none. The first material fills the rest of the body and is not checked.
     """
     layers = {layer.material for layer in job.body.layers}
     empty = [
@@ -63,8 +63,8 @@ def no_pin_words(obj: Any, job: Job) -> str:
 
 
 def colliders_in_renders(obj: Any, context: Any) -> str:
-    """Return a warning about a body's colliders that look different in renders than in viewports; "" without such
-    colliders.
+    """Return a warning about colliders of a body that look different in renders than in viewports; "" if there are
+    none.
     """
     with suppress(SinewError):  # reported when the body is read
         return collider_words(collider_objects(obj, context), context.scene)

@@ -16,14 +16,16 @@ def bodies_of(scene: Any) -> list[Any]:
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
-    """Return the bodies in baking order: colliders and vertex parents come before the bodies that use them. Independent
-    bodies, and bodies in a cycle, keep their order.
+    """Return the bodies in baking order: each one after its colliders and its vertex parent. Independent bodies, and
+    those in a cycle, keep their order.
     """
     return _ordered(list(bodies), _met_by)
 
 
 def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of ``bodies`` in baking order: groups of colliders and vertex parents come first."""
+    """Return the contact groups of ``bodies`` in baking order: each group comes after the groups that contain colliders
+    or vertex parents of its bodies.
+    """
     groups = groups_of_all(bodies, context)
 
     def before(group: list[Any]) -> list[list[Any]]:
@@ -51,5 +53,7 @@ def _met_by(obj: Any) -> list[Any]:
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:
-    """Return the bodies whose bake is incomplete or differs from the displayed result."""
+    """Return the bodies that have to be baked or resumed: their bake is incomplete, or the frames on disk differ from
+    the displayed result.
+    """
     return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]

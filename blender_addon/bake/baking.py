@@ -36,8 +36,8 @@ _ANOTHER = "Cache does not match the displayed bake."
 
 
 def check_folder(obj: Any, mode: str = "") -> None:
-    """Raise StoreError if the .blend has no folder for frames. With mode ``resume``, also raise StoreError if the
-    object has no store to resume from.
+    """Raise StoreError, before the scene is read, if the .blend has no folder for frames. With mode ``resume``, also
+    raise it if the object has no store to resume from.
     """
     frame_folders.home_folder()
     if mode == "resume":
@@ -45,7 +45,9 @@ def check_folder(obj: Any, mode: str = "") -> None:
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """Create and return the store of a new bake. Raise SinewError, and keep displayed frames, if the job is refused."""
+    """Create the store of a new bake and return it. If the job is refused, raise SinewError and keep the displayed
+    frames.
+    """
     check(job)  # before earlier frames are moved
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
@@ -64,9 +66,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Rename the ``folder`` of an earlier bake, for an undo. Return [renamed store] if the job can reuse its
-    tetrahedra, else []. If the disk lacks room for both bakes, delete replaced bakes first. Raise StoreError if too
-    little would be freed.
+    """Rename the ``folder`` of an earlier bake, so that an undo can restore its frames. Return a list of the renamed
+    store if the job can reuse its tetrahedra, else []. If renaming fails or the disk lacks room for both bakes, delete
+    the replaced bakes kept for an undo; if that would not free enough room, raise StoreError and delete nothing.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -83,8 +85,8 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
 
 
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
-    """Check the jobs of bodies that are baked together, then prepare and return their stores, for more frames if
-    ``resume``. No store is changed before all jobs are checked.
+    """Check the jobs of bodies that are baked together, then prepare their stores and return them. Stores are prepared
+    by :func:`prepare_resume` if ``resume``, else by :func:`prepare`. No store is changed before all jobs are checked.
     """
     each, together = list(zip(bodies, jobs)), []
     for obj, job in each if len(each) > 1 else ():
@@ -102,8 +104,8 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
 
 
 def live_store(obj: Any, job: Job) -> FrameStore:
-    """Create and return the store of live mode or Find Vibrations. Tetrahedra and modes are copied from earlier stores
-    of the body.
+    """Create the store of live mode or Find Vibrations for a job and return it. Tetrahedra and modes are copied from
+    the body's bake, or from the live store that the body had before the .blend was first saved.
     """
     store = FrameStore.create(frame_folders.live_folder(obj), job)
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
@@ -122,8 +124,8 @@ def check(job: Job) -> None:
 
 
 def prepare_resume(obj: Any, job: Job) -> FrameStore:
-    """Return the store of an interrupted bake, prepared for more frames. Raise StoreError if there is none or the scene
-    was edited since.
+    """Return the store of an interrupted bake, prepared for more frames. Raise StoreError if there is none, or if the
+    scene was edited since.
     """
     changed = open_store(obj).changes(job)
     if changed:
@@ -157,7 +159,9 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def shown_store(obj: Any) -> FrameStore:
-    """Return the store of the object's last bake; StoreError if there is none or the scene displays other frames."""
+    """Return the store of the object's last bake. Raise StoreError if there is none, or if the scene displays other
+    frames.
+    """
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
         raise StoreError(_ANOTHER, "Press Bake Again. If you undid a bake or live recording, redo it (Shift Ctrl Z).")
@@ -165,8 +169,9 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. Frames outside the object's own folder are moved or
-    copied to it first. Raise the errors of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
+    """Return the store of the object's last bake, for writing. If the frames are at a former path of the .blend, they
+    are moved to its cache folder first; if another object or .blend also uses them, they are copied. Raise the errors
+    of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -208,8 +213,8 @@ def has_frames(obj: Any) -> bool:
 
 
 def mode_of(obj: Any, job: Job) -> str:
-    """Return ``resume`` if frames on disk are displayed or match the job, else ``bake``. Raise StoreError if the store
-    cannot be read.
+    """Return ``resume`` if the object has frames on disk that are displayed or match the job, else ``bake``. Raise
+    StoreError if the store cannot be read.
     """
     if not has_frames(obj):
         return "bake"
@@ -219,8 +224,8 @@ def mode_of(obj: Any, job: Job) -> str:
 
 
 def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
-    """Return the mode, ``bake`` or ``resume``, of bodies that are baked together. Raise StoreError if the bodies have
-    different modes.
+    """Return the mode, ``bake`` or ``resume``, of bodies that are baked together. Raise StoreError if :func:`mode_of`
+    differs between them.
     """
     modes = {obj.name: mode_of(obj, job) for obj, job in zip(bodies, jobs)}
     if len(set(modes.values())) > 1:
@@ -245,9 +250,10 @@ def replaced_words(obj: Any) -> str:
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
-    """Turn the frames of a store into the result that the body displays, as shape keys, Geometry Nodes or Mesh Cache.
-    Return the number of displayed frames. ``status`` is DONE, STOPPED or FAILED. Shape keys replace Geometry Nodes if
-    the store has no skinning handles, or if the handles would make surfaces intersect.
+    """Turn the frames of a store into the result that the body displays, in the form that the artist chose (shape keys,
+    Geometry Nodes or Mesh Cache). Return the number of displayed frames. ``status`` is DONE, STOPPED or FAILED.
+    Geometry Nodes need skinning handles: affine displacements that are blended by weights. If the store has no handles,
+    or if they would cause intersections in a body with contact, shape keys are made instead.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
@@ -289,7 +295,9 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete the store of a refused job and return True, unless it has frames, tetrahedra or a log with text."""
+    """Delete a store that a refused job has left: without frames and tetrahedra, and with an empty log. Return True if
+    the store was deleted.
+    """
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged
         return False
@@ -303,8 +311,8 @@ def is_baked(obj: Any) -> bool:
 
 
 def astray_words(obj: Any) -> str:
-    """Return a warning if the displayed result and the frames on disk differ, else "": baked shapes were deleted, or a
-    later bake was undone or not saved. Cheap enough for panels.
+    """Return a warning if the displayed result and the frames on disk differ, else "". Either the baked shapes were
+    deleted by hand, or the frames belong to a later bake that was undone or not saved. Cheap enough for panels.
     """
     return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
 
@@ -318,8 +326,8 @@ def _shows_another(obj: Any) -> bool:
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
-    """Export the results of baked bodies to the file ``path``; ``kind`` is ``ALEMBIC`` or ``USD``. Return the first and
-    the last exported frame. Raise StoreError, and leave no partial file, if writing fails.
+    """Export the results of baked bodies to the file ``path``, completely or not at all; ``kind`` is ``ALEMBIC`` or
+    ``USD``. Return the first and the last exported frame. Raise StoreError if the file cannot be written.
     """
     records = [obj.sinew.bake for obj in bodies]
     carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
@@ -346,10 +354,11 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> str:
-    """Remove the displayed result of a bake and delete its frames on disk. The frames stay until the .blend is saved,
-    for an undo, unless the disk is almost full. Frames that another object or .blend may use are kept.
+    """Remove the displayed result of a bake and delete its frames on disk. The frames are deleted when the .blend is
+    saved, so that an undo can restore them until then; on an almost full disk, they are deleted at once. Frames that
+    another object or .blend may use are kept.
 
-    Return a warning if the folder was kept because it was not recognized as a bake, else "". Raise StoreError, with the
+    Return a warning if the folder is kept because it was not recognized as a bake, else "". Raise StoreError, with the
     scene unchanged, if the frames cannot be deleted.
     """
     folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
@@ -377,8 +386,8 @@ def delete_live(obj: Any) -> None:
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Return labels of the inputs edited since the bake, such as ``materials``. ``job`` is read from the present scene.
-    Further labels report deleted shapes, or frames of a later bake on disk.
+    """Return labels of the inputs edited since the bake, such as ``materials``: the stored job of the bake is compared
+    with ``job``, read from the present scene. Further labels report deleted shapes, or frames of a later bake on disk.
     """
     changed = open_store(obj).changes(job)
     words = ["version of Sinew" if part == "version" else part for part in changed]
@@ -398,7 +407,9 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Store a bake's solver report in the bake record for the panel, with a warning about unconverged frames."""
+    """Store the solver report of a bake in the bake record for the panel, with a warning about frames that did not
+    converge.
+    """
     from ...core.jobs.results.bake_report import read_report
 
     record, report = obj.sinew.bake, read_report(store)
@@ -409,13 +420,13 @@ def note_report(obj: Any, store: FrameStore) -> None:
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:
-    """Store an error in the bake record, for the panel."""
+    """Store an error in the bake record, so that the panel still shows it after the status bar has cleared it."""
     obj.sinew.bake.message = str(error)
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Store contact warnings in the bake records of bodies that were baked together, for the panel. Warnings about
-    colliders that look different in renders are added.
+    """Store contact warnings in the bake records of bodies that were baked together, for the panel. A warning about
+    colliders that differ between viewports and renders is added per body.
     """
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
@@ -423,8 +434,8 @@ def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Store in the bake records which object has to move to end an overlap, and by which displacement. ``move`` is
-    (name, displacement in m), or empty to store nothing.
+    """Store in the bake records of ``bodies`` which object has to move to end an overlap, and by which displacement.
+    ``move`` is the object's name and displacement, m, as in ``errors.OverlapError``; if empty, nothing is stored.
     """
     for obj in bodies if move else ():
         obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])

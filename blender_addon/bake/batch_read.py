@@ -1,8 +1,8 @@
-"""Batch reading: bodies that wait for their bakes are read together with the current body in one evaluation of the
-scene.
+"""Batch reading: bodies that wait for their bakes are read together with the current one, so that the scene is
+evaluated only once.
 
-A body that depends on another body's result is read after that body's bake. A job that was read early is discarded if
-one of its data-blocks is edited.
+A body that depends on another body's result is read after that body's bake; Blender's user map gives the dependencies.
+A job that was read early is kept until its bake begins, and discarded if one of its data-blocks is edited.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """Job of one body that was read early. ``sources`` are the ``session_uid`` of the data-blocks it depends on,
+    """Job of one body that was read early. ``sources`` are the ``session_uid`` of the data-blocks it was read from,
     ``settings`` the values of :func:`_settings` at that time.
     """
 
@@ -37,7 +37,9 @@ class _Kept(NamedTuple):
     settings: tuple[Any, ...]
 
     def is_of(self, obj: Any, scene: Any) -> bool:
-        """Return True if the body's dependencies and settings are the same as when its job was read."""
+        """Return True if the job is still valid for ``obj``: the body depends on the same data-blocks and has the same
+        settings. Edits of those data-blocks are handled by :meth:`BatchRead.forget`.
+        """
         uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
         return uses_the_same and self.settings == _settings(obj, scene)
 
@@ -56,8 +58,8 @@ class Dependencies(NamedTuple):
 
 
 class BatchRead:
-    """Reader of the jobs of several bodies. ``frames`` (first, last) and ``solver`` replace the settings of all bodies,
-    unless None.
+    """Reader of several bodies, which reads each body once. ``frames`` (first, last) and ``solver`` replace the
+    settings of all bodies, unless None.
     """
 
     def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
@@ -67,8 +69,8 @@ class BatchRead:
         _all.add(self)
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
-        """Return the job of a body, in steps. If the body was not read early or was edited since, read the scene for
-        this body and other waiting bodies at once.
+        """Return the job of a body, in steps. If the body was read early and is unchanged, return the kept job; else
+        read the scene for this body and other waiting bodies at once.
         """
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
@@ -85,8 +87,8 @@ class BatchRead:
         return job.alone(0)
 
     def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
-        """Return the result of :func:`sources_of` for ``obj`` and the waiting bodies, and the waiting bodies that can
-        be read together with ``obj``.
+        """Return two values: the result of :func:`sources_of` for ``obj`` and the waiting bodies, and the waiting
+        bodies that can be read together with ``obj``.
         """
         waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
         sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
@@ -100,8 +102,8 @@ class BatchRead:
 
 
 def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
-    """Return the ``session_uid`` of the data-blocks that each body depends on, by the ``session_uid`` of the body.
-    Indirect dependencies, the scene and objects that act without a reference, such as force fields, are included.
+    """Return the ``session_uid`` of all data-blocks that each body depends on, by the ``session_uid`` of the body.
+    Included are indirect dependencies, the scene, and objects that act without a reference, such as force fields.
     """
     used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
@@ -109,7 +111,7 @@ def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
 
 def used_by(obj: Any, present: Dependencies) -> set[Any]:
     """Return the data-blocks that a body depends on, directly or indirectly, including the body. ``present`` has the
-    dependencies in the file. The reference ``bake.separation_object`` is ignored.
+    dependencies in the file; the body's reference to ``bake.separation_object`` does not count.
     """
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
@@ -117,7 +119,7 @@ def used_by(obj: Any, present: Dependencies) -> set[Any]:
 
 
 def uses(without: Collection[Any] = frozenset()) -> Dependencies:
-    """Return the dependencies between the data-blocks of the file, except dependencies on the data-blocks in
+    """Return the dependencies between the data-blocks of the file, without dependencies on the data-blocks in
     ``without``. Can be slow in a large file.
     """
     used: dict[Any, set[Any]] = defaultdict(set)
@@ -181,8 +183,8 @@ def after_update(_scene: Any, depsgraph: Any) -> None:
 
 
 def _is_edit(update: Any) -> bool:
-    """Return True if a depsgraph update is an edit. When objects are added or removed, Blender also reports data-blocks
-    that were not edited.
+    """Return True if a depsgraph update is an edit. When objects are added or removed, Blender also reports the
+    remaining objects, their collections and the scene, which were not edited.
     """
     if isinstance(update.id, (bpy.types.Object, bpy.types.Scene)):
         return update.is_updated_transform or update.is_updated_geometry

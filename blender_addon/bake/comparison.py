@@ -1,6 +1,7 @@
 """Comparison of a body's bake with a second bake with other settings (the *ghost*): their distance and computing times.
 
-The ghost is stored on disk only, beside the folder of the bake. The scene is not changed.
+The ghost is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to
+undo. After Save As, a .blend that still reads the frames of the former file also reads the ghost there.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ EQUAL = 1e-12
 
 class Compared(NamedTuple):
     """Job and store of the ghost (second bake of a comparison). ``words`` describe the settings changed for the ghost.
-    If ``resume``, the second bake continues after the last frame in the store.
+    If ``resume`` is True, the second bake continues after the last frame in the store.
     """
 
     job: Job
@@ -56,14 +57,17 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of a body's ghost (second bake of a comparison); None if it has no ghost."""
+    """Return the folder of a body's ghost (second bake of a comparison); None if it has no ghost. The folder is beside
+    the body's own frame folder or, if no ghost is there, beside the frame folder in the bake record, which may belong
+    to another .blend.
+    """
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(home) for home in homes if home is not None)
     return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
 
 def _home(obj: Any) -> Path | None:
-    """Return the body's frame folder, beside which its ghost is stored; None before the file is saved."""
+    """Return the body's frame folder, beside which its ghost (second bake) is stored; None before the file is saved."""
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -74,14 +78,14 @@ def _home(obj: Any) -> Path | None:
 
 
 def last_frame(obj: Any, scene: Any) -> int:
-    """Return the last frame to compare: the end of the bake, limited by End under Compare unless Whole Range is set."""
+    """Return the last frame to compare: the last of the bake's range or, without Whole Range, End under Compare."""
     last = frame_range(obj.sinew, scene)[1]
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Return True if the body's bake has to be continued before its ghost (second bake) is computed. Raise StoreError
-    if the frames of a complete bake are missing, or if the frames on disk are not displayed.
+    """Return True, in steps, if the body's bake has to be continued before its ghost (second bake) is computed. Raise
+    StoreError if the frames of a complete bake are missing on disk, or if the frames on disk are not displayed.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -98,7 +102,7 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Begin the tasks of a comparison: compute missing frames of the bake, then the ghost (second bake). Raise
+    """Begin the tasks of a comparison: compute missing frames of the body's bake, then its ghost (second bake). Raise
     SinewError if the comparison is refused or another task runs.
     """
     obj.sinew.compare.message = ""
@@ -117,7 +121,7 @@ def work_on(obj: Any) -> Task:
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error in the compare settings, for the panel."""
+    """Store an error in the compare settings, so that the panel still shows it after the status bar has cleared it."""
     obj.sinew.compare.message = str(error)
 
 
@@ -136,8 +140,8 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """Read the job of the ghost (second bake of a comparison) from the scene, in steps, and create or open its store.
-    Raise SinewError if there is nothing to compare.
+    """Read the job of the ghost (second bake of a comparison) from the scene, in steps. Create its store, or open an
+    existing store to resume it. Raise SinewError if there is nothing to compare.
     """
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
@@ -179,8 +183,8 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 
 def alone_words(others: Sequence[Any]) -> str:
-    """Return a note that the ghost (second bake of a comparison) is simulated without the contact partners ``others``;
-    "" if there are none.
+    """Return a note that the ghost (second bake of a comparison) is simulated without ``others``, the body's contact
+    partners; "" if there are none.
     """
     return f"The ghost is simulated alone and passes through {names_of(others)}" if others else ""
 
@@ -198,8 +202,8 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compute the distance between the bake and the simulated ghost (second bake), and return "". ``words`` describe
-    the settings changed for the ghost.
+    """Compute the distance between the bake and the ghost (second bake), which the child process has simulated;
+    ``words`` describe the settings changed for the ghost. Return "", since the user need not do anything first.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:
@@ -260,7 +264,9 @@ _seen: dict[int, ShownComparison] = {}
 
 
 def seen(obj: Any) -> ShownComparison:
-    """Return a body's comparison. The files on disk are checked at most once per ``LOOK`` seconds."""
+    """Return a body's comparison. The files on disk are checked at most once per ``LOOK`` seconds, so that panels and
+    drawing can call it.
+    """
     before = _seen.get(obj.session_uid)
     if before is not None and time.monotonic() - before.looked < LOOK:
         return before
@@ -282,8 +288,8 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Return the lines of the label of the ghost (second bake of a comparison): solver and substeps of ``job``, then
-    the settings that differ from the first bake, if known.
+    """Return the label of the ghost (second bake of a comparison), as lines of text: solver and substeps of
+    ``job``, then the settings that differ from the first bake, if known.
     """
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
@@ -291,7 +297,9 @@ def ghost_words(obj: Any, job: Job) -> list[str]:
 
 
 def refuse(obj: Any, trouble: str) -> None:
-    """Record in memory why a body's ghost (second bake of a comparison) is not drawn."""
+    """Record the reason ``trouble`` why a body's ghost (second bake of a comparison) is not drawn. It is kept in
+    memory, since drawing must not change the scene.
+    """
     _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
 
 

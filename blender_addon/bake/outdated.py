@@ -1,7 +1,9 @@
-"""Detection of outdated bakes: after each edit, inputs of a body are compared with a snapshot taken for its bake.
+"""Detection of outdated bakes: after each edit, those inputs of a body that are cheap to read are compared with a
+snapshot taken for its bake.
 
-The inputs are settings, vertices, weights, animation keys, and transforms and vertices of other data-blocks that the
-body uses. Only *Check for Edits* also reads other simulations, and modifiers and nodes of other data-blocks.
+These inputs are settings, vertices, weights, animation keys, and transforms and vertices of other data-blocks that the
+body uses. Results of other simulations, and modifiers and nodes of other data-blocks, are read by *Check for Edits*
+only.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ def note_read(obj: Any, folder: Any, scene: Any) -> None:
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Store in the bake record the inputs that the frames in ``folder`` were computed from. Without a snapshot, as for
-    a live recording, store the present inputs if the displayed bake has changed (``is_another``).
+    """Store in the bake record the snapshot of the inputs that the frames in ``folder`` were computed from. If there is
+    no snapshot, as for a live recording, and the displayed bake has changed (``is_another``), store the present inputs.
     """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
@@ -56,8 +58,8 @@ def note_same(obj: Any, scene: Any) -> None:
 
 
 def words(obj: Any, scene: Any) -> str:
-    """Return the labels of the inputs edited since the bake, separated by commas; "" if no edit is known. Cheap enough
-    for panels.
+    """Return the labels of the inputs edited since the bake, as found by *Check for Edits* or by snapshots, separated
+    by commas; "" if no edit is known. Cheap enough for panels.
     """
     record = obj.sinew.bake
     if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
@@ -78,7 +80,9 @@ def _digest(value: Any) -> str:
 
 
 def _set_of(obj: Any, scene: Any) -> dict[str, str]:
-    """Return digests of the inputs that are cheap to read, by label. The end of the frame range is ignored."""
+    """Return digests of the inputs that are cheap to read, by label. The end of the frame range is left out, since it
+    does not affect earlier frames.
+    """
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
     found = snapshot(obj, scene)
@@ -88,7 +92,9 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """Return digests of the inputs that are slow to read, by label: weights, keyframes and other data-blocks."""
+    """Return digests of the inputs that are slow to read, by label: weights, keyframes, and the other data-blocks that
+    the body depends on.
+    """
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -111,7 +117,9 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
 
 
 def _present() -> Dependencies:
-    """Return the dependencies between the data-blocks of the file, without bake results and shading materials."""
+    """Return the dependencies between the data-blocks of the file, without bake results and shading materials, which
+    have no effect on a simulation.
+    """
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -134,7 +142,7 @@ def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]
 
 def _of_other(block: Any) -> Any:
     """Return a snapshot of a mesh or object that the body uses: vertices, transform and force field settings. Animated
-    values are left out. Return None for other data-blocks.
+    values are left out, so that the snapshot is the same at all frames. Return None for other types of data-blocks.
     """
     if isinstance(block, bpy.types.Mesh):
         return checksum(block)
@@ -150,7 +158,9 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Handle ``depsgraph_update_post``, undo and redo: look for edited inputs ``AFTER`` seconds after the last edit."""
+    """Handle ``depsgraph_update_post``, undo and redo: compare the slow inputs once no edit has occurred for ``AFTER``
+    s.
+    """
     global _edited_at
     _edited_at = time.monotonic()
     if not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
@@ -158,8 +168,8 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Look for edits in inputs of displayed bakes that are slow to read, and redraw the panels after changes. This
-    timer function returns the seconds to the next call during edits or a playback, else None.
+    """Read the slow inputs of baked bodies in Object Mode, in the scenes shown by windows, and redraw panels if they
+    have changed (a timer function). Return the seconds to wait while edits or a playback continue, else None.
     """
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
@@ -178,7 +188,7 @@ def _look_again() -> float | None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Handle ``load_post``: discard digests of the previous file, and schedule a reading of the loaded file."""
+    """Handle ``load_post``: discard the slow inputs of the previous file, and schedule a reading of the loaded file."""
     _around.clear()
     after_edit()
 

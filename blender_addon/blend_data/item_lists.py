@@ -1,6 +1,7 @@
 """Functions on the active item of a body's lists (physical materials, springs, pairs): find, move and remove it.
 
-The noun of an item selects the list: ``"spring"`` stands for ``sinew.springs`` with its index ``sinew.active_spring``.
+The functions select a list by the noun for its items: ``"spring"`` stands for the list ``sinew.springs`` and its active
+index ``sinew.active_spring``.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def active_item(settings: Any, noun: str) -> Any | None:
 
 
 def own_name(name: str, taken: set[str], form: str = "{} {}") -> str:
-    """Return an unused name: ``name`` or, if it is in ``taken``, the first unused one of ``name 2``, ``name 3`` ...
-    ``form`` formats a name and a number.
+    """Return an unused name: ``name`` itself or, if it is in ``taken``, the first unused one of ``name 2``, ``name 3``
+    ... ``form`` is the format of a numbered name.
     """
     names = (name, *(form.format(name, k) for k in range(2, len(taken) + 3)))
     return next(candidate for candidate in names if candidate not in taken)

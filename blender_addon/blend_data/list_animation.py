@@ -1,4 +1,6 @@
-"""Animation of list items: data paths of F-curves and drivers are rewritten when items are added, moved or removed."""
+"""Animation of list items. F-curves and drivers refer to list items by index, so their data paths are rewritten when
+items are added, moved or removed.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import bpy
 
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Rewrite the F-curves of a list's items, and drivers that read them, after items were moved or removed. If other
-    objects use the same action (as after Alt+D), ``obj`` gets a copy of the action.
+    """Rewrite the F-curves of a list's items, and the drivers that read them, after items of the list were moved or
+    removed. If other objects use the same action (as after Alt+D), ``obj`` gets a copy of it.
 
     Parameters
     ----------
@@ -40,7 +42,9 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 
 def animated(obj: Any, path: str) -> set[str]:
-    """Return the names of the animated or driven properties under a data path, such as ``sinew.materials[0]``."""
+    """Return the names of the properties under a data path, such as ``sinew.materials[0]``, that F-curves or drivers
+    animate.
+    """
     return {each[len(path) + 1 :] for each in animated_paths(obj) if each.startswith(f"{path}.")}
 
 
@@ -50,7 +54,9 @@ def animated_paths(obj: Any) -> set[str]:
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
-    """Yield an object's driver collection, then its F-curve collections, including NLA strips."""
+    """Yield the driver collection of an object and its F-curve collections, without duplicates. F-curves of NLA strips
+    are included.
+    """
     if obj.animation_data is not None:
         yield obj.animation_data.drivers
         yield from curves_of(obj)
@@ -96,7 +102,9 @@ def _users(block: Any) -> set[Any]:
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
-    """Yield the F-curve collections that animate a data-block: first of its action, then of its NLA strips."""
+    """Yield the F-curve collections that animate a data-block, without duplicates: first the collections of its action,
+    then the collections of its NLA strips.
+    """
     seen = set()
     for _player, action, slot in _uses(owner):
         use = _key(action, slot)
@@ -106,7 +114,9 @@ def curves_of(owner: Any) -> Iterator[Any]:
 
 
 def curves_at(owner: Any, path: str) -> list[Any]:
-    """Return the F-curves at data path ``path`` of a data-block: first of its action, then of its NLA strips."""
+    """Return the F-curves that animate the property at data path ``path`` of a data-block. Those of its action come
+    first, those of NLA strips after.
+    """
     return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
 
 

@@ -16,11 +16,11 @@ _appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Return a path stored in a .blend as an absolute path. ``//`` stands for the folder of the linked file
-    ``library``, else for ``start``, else for the folder of the open .blend.
+    """Return a path stored in a .blend as an absolute path. A path beginning with // is relative to ``library``, the
+    linked file that it comes from; without one, to the folder ``start`` or, if this is "", to the open .blend.
 
-    Return None on Windows for a path on another computer, since Windows would send the user's login there. The computer
-    of the .blend, a library or an appended file is accepted.
+    Return None on Windows if the path is on another computer, to which Windows would send the user's login. Such a path
+    is accepted if the .blend, a library or an appended file is on the same computer.
     """
     # A path saved on Windows may have backslashes, which Blender accepts on all systems.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
@@ -32,12 +32,16 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
 
 
 def note_append(path: str) -> None:
-    """Record a folder from which the user has appended data: :func:`stored_path` then accepts paths on its computer."""
+    """Record a folder from which the user has appended data, so that :func:`stored_path` accepts paths on the same
+    computer.
+    """
     _appended_from.add(path)
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Return True if a Windows path is on a network share or device that none of the paths ``known`` is on."""
+    r"""Return True if a Windows path is on a network share (``\\COMPUTER\SHARE``) or device that none of the paths
+    ``known`` is on.
+    """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here
 
@@ -53,8 +57,9 @@ def readable(path: str) -> str:
 
 
 def is_straight(folder: Path) -> bool:
-    """Return True if ``folder``, a path ``.../sinew_cache/NAME/OBJECT``, has no link among its last three folders. In
-    an untrusted project, such a link may lead to other people's frames.
+    """Return True if none of the folders ``sinew_cache``, ``NAME`` and ``OBJECT`` of a path
+    ``.../sinew_cache/NAME/OBJECT`` is a link. In an untrusted project, a link there may lead to other people's frames.
+    Links among the parent folders of ``sinew_cache`` are allowed, since the user made them.
     """
     parent = folder.parents[2]
     seeming = os.path.join(os.path.realpath(parent), folder.relative_to(parent))
@@ -62,7 +67,9 @@ def is_straight(folder: Path) -> bool:
 
 
 def check_straight(folder: Path) -> None:
-    """Raise StoreError if ``folder`` is reached through a link (:func:`is_straight`)."""
+    """Raise StoreError if ``folder`` is reached through a link (:func:`is_straight`); called before writing or
+    deleting.
+    """
     if not is_straight(folder):
         raise StoreError(
             f"{folder} is a link to {readable(os.path.realpath(folder))}, where frames of other files may be.",

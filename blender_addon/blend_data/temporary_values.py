@@ -11,7 +11,7 @@ from .list_animation import curves_at
 
 class Override(NamedTuple):
     """Temporary ``value`` of the property at data path ``path`` of a data-block. The path stays valid when lists such
-    as the modifiers are edited.
+    as the modifiers are edited; a Python reference to a list item would become invalid.
     """
 
     block: Any
@@ -30,7 +30,9 @@ class Override(NamedTuple):
         return self.block.path_resolve(self.path)
 
     def assign(self, value: Any) -> None:
-        """Set the property to ``value``, unless it is equal: even equal values make Blender reset rigid bodies."""
+        """Set the property to ``value`` if it has another value. Setting an equal value is avoided, since even that
+        makes Blender reset rigid bodies.
+        """
         if self.current() != value:
             before, _, name = self.path.rpartition(".")
             setattr(self.block.path_resolve(before) if before else self.block, name, value)
@@ -38,7 +40,9 @@ class Override(NamedTuple):
 
 @contextmanager
 def overridden(overrides: Iterable[Override]) -> Iterator[None]:
-    """Set the overrides, and mute the F-curves and drivers of their properties, within the context."""
+    """Set the overrides, and mute the F-curves and drivers of their properties, within the context. Restore both at its
+    end.
+    """
     applied: list[tuple[Override, Any, list[bool]]] = []
     try:
         for override in overrides:
@@ -57,7 +61,9 @@ def overridden(overrides: Iterable[Override]) -> Iterator[None]:
 
 
 def _mute(override: Override, muted: list[bool]) -> None:
-    """Set the mute flags of the F-curves and drivers of an overridden property to ``muted``, one flag per curve."""
+    """Set the mute flags of the F-curves and drivers of an overridden property to ``muted``, one flag per curve. The
+    curves are looked up each time, since an undo frees them.
+    """
     for curve, mute in zip(curves_and_drivers(override.block, override.path), muted, strict=False):
         if curve.mute != mute:
             curve.mute = mute
@@ -71,7 +77,9 @@ def is_animated(owner: Any, name: str) -> bool:
 
 
 def curves_and_drivers(block: Any, path: str) -> list[Any]:
-    """Return the F-curves and drivers at data path ``path`` of a data-block, including F-curves of NLA strips."""
+    """Return the F-curves and drivers that set the property at data path ``path`` of a data-block. F-curves of NLA
+    strips are included.
+    """
     animation = getattr(block, "animation_data", None)
     if animation is None:
         return []

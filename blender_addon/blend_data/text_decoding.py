@@ -1,4 +1,6 @@
-"""Reset of text properties that are not valid UTF-8, as a damaged or untrusted .blend may contain."""
+"""Reset of text properties that are not valid UTF-8, as a damaged or untrusted .blend may contain: Blender raises an
+error when it reads them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Ownership of frame folders: each folder belongs to one object of one .blend; other objects and files only read it.
 
-A duplicated or appended object, or one in a file saved under another name, first refers to the folder of its original.
-Before it writes frames, it gets its own folder. If a .blend was moved outside of Blender, its folders are moved too.
+A duplicated object, an appended object and a file saved under another name first refer to the folder of their original.
+Before they write frames, they get a folder of their own. If a .blend was renamed or moved outside of Blender, the
+folders at its former path are moved instead.
 """
 
 from __future__ import annotations
@@ -37,21 +38,23 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Return True if ``obj`` may write to its recorded frame folder: the folder is beside the open .blend, not behind a
-    link, and not used by another object. Also return True without a recorded folder.
+    """Return True if ``obj`` may write to the frame folder in its bake record: the folder is beside the open .blend,
+    not behind a link, and no other object refers to it. Also return True if no folder is recorded.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if ``folder`` is at a present or former path of the open .blend and nothing else uses it."""
+    """Return True if ``folder`` is beside the open .blend or at its former path, and no other
+    object or .blend uses it.
+    """
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a folder for the next bake of ``obj``: the recorded folder if ``obj`` owns it, else the default folder.
-    Raise StoreError if the folder cannot be written.
+    """Return a writable folder for the next bake of ``obj``. It is the folder in the bake record if ``obj`` owns that
+    folder (:func:`is_own`), else the default folder for the object's name. Raise StoreError if it cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -63,8 +66,9 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to another .blend: to ``NAME.blend`` beside
-    ``sinew_cache`` or, without this file, to any .blend there that contains the object.
+    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open one. It belongs to
+    ``NAME.blend``, if this file is beside ``sinew_cache``. Otherwise it may belong to any .blend there that contains
+    the object, since ``NAME.blend`` may have been renamed.
     """
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
@@ -91,8 +95,8 @@ def _has_object_of(blend: Path, folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Return the readable parts of the folder names of all objects in a .blend, None if it cannot be read. ``_changed``
-    is the file's modification time.
+    """Return the readable parts of the folder names (:func:`readable_name`) of all objects in a .blend. Return None
+    if the file cannot be read. ``_changed``, the file's modification time, makes the cache read a changed file again.
     """
     try:
         with bpy.data.libraries.load(blend) as (there, _):
@@ -107,7 +111,9 @@ def _is_home(folder: Path) -> bool:
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Return True if a folder is a frame store at a former path of the open .blend and belongs to no other file."""
+    """Return True if a folder has frames at a former path of the open .blend, which was moved or renamed outside of
+    Blender. The folder must be a frame store, since the recorded path may be untrusted, and belong to no other file.
+    """
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False
     store = FrameStore(folder)
@@ -115,8 +121,9 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` its own frame folder; return False if it has one already. Frames at a former path of the .blend are
-    moved there. Frames of another object or file are copied if ``copies``. Raise StoreError if moving or copying fails.
+    """Give ``obj`` a frame folder of its own. Frames at a former path of the .blend are moved to it. Frames of another
+    object or file are copied to it if ``copies``, else left alone. Return False if ``obj`` had its own folder already,
+    else True. Raise StoreError if moving or copying fails.
     """
     if is_own(obj):
         return False
@@ -135,7 +142,9 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move frames at a former path of the .blend, with the folders of live mode and comparison, to ``folder``."""
+    """Move the frames at a former path of the .blend, with their folders of live mode and comparison, to ``folder``
+    beside the .blend.
+    """
     with locked(recorded):
         pass  # StoreError if another process writes there
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +156,9 @@ def _take_over(recorded: Path, folder: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move the folder ``source`` to ``target``; an existing ``target`` is deleted."""
+    """Move the folder ``source`` to ``target``. An existing ``target``, left by a former object or file of the same
+    name, is deleted.
+    """
     try:
         if target.exists():
             shutil.rmtree(target)
@@ -161,7 +172,7 @@ def _move(source: Path, target: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy the folder ``source`` to ``target``, completely or not at all; an existing ``target`` is replaced. Links are
-    not copied, since they may lead to private files.
+    not copied: in an untrusted folder they may lead to private files, which would then be passed on with the project.
     """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -180,7 +191,9 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def delete_empty(folder: Path) -> None:
-    """Delete the folders of a path ``sinew_cache/NAME/OBJECT`` that are empty, from the last to the first."""
+    """Delete a folder ``sinew_cache/NAME/OBJECT``, then ``NAME`` and ``sinew_cache``, each of them
+    only if it is empty.
+    """
     home = folder.parent
     if home.parent.name != CACHE:
         return
@@ -190,8 +203,8 @@ def delete_empty(folder: Path) -> None:
 
 
 def delete_folder(folder: Path) -> bool:
-    """Delete a frame store and the parent folders left empty. Return False, and delete nothing, if the folder is behind
-    a link or was not recognized as a bake. Raise StoreError if deleting fails.
+    """Delete a frame store with its log and Mesh Cache file, then parent folders that are left empty. Return False, and
+    delete nothing, if the folder is behind a link or was not recognized as a bake. Raise StoreError if deleting fails.
     """
     if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
         return False
@@ -200,7 +213,9 @@ def delete_folder(folder: Path) -> bool:
 
 
 def bring(obj: Any) -> None:
-    """Move or copy the frames of ``obj`` to its own folder beside the open .blend; StoreError if that fails."""
+    """Move or copy the recorded frames of ``obj`` to its own folder beside the open .blend, and record that folder.
+    Raise StoreError if that fails.
+    """
     make_own(obj)
     point_to(obj, recorded_folder(obj))
 
@@ -213,7 +228,9 @@ def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
 
 
 def point_to(obj: Any, folder: Path) -> None:
-    """Store the folder of an object's frames in its bake record and in the Mesh Cache modifiers that play the bake."""
+    """Store the folder of an object's frames in its bake record, and set it in the Mesh Cache modifiers that play the
+    bake.
+    """
     note_folder(obj, folder)
     record = obj.sinew.bake
     carrier = obj if record.on_itself else record.result

@@ -30,8 +30,8 @@ def has_home() -> bool:
 
 
 def home_folder() -> Path:
-    """Return the folder ``sinew_cache/NAME`` beside the open .blend, the parent of all frame folders. Raise StoreError
-    if the .blend is not saved or its path is not UTF-8.
+    """Return the folder ``sinew_cache/NAME`` beside the open .blend, which contains the frame folders of all objects.
+    Raise StoreError if the .blend is not saved or its path is not UTF-8.
     """
     blend = bpy.data.filepath
     if not blend:
@@ -44,7 +44,9 @@ def home_folder() -> Path:
 
 
 def default_folder(obj: Any) -> Path:
-    """Return the frame folder named after the object, with a number if another object uses that folder."""
+    """Return the frame folder named after the object, in :func:`home_folder`. If another object uses it, a number is
+    appended to the name.
+    """
     home, name = home_folder(), folder_name(obj.name, text_of(obj.sinew, "identity"))
     folder, k = home / name, 2
     # A renamed object keeps its folder, so a new object of the old name gets another.
@@ -55,18 +57,24 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the frame folder's name for an object called ``name``. The random text ``identity`` makes it unique."""
+    """Return the name of the frame folder of an object called ``name``. The random text ``identity`` distinguishes it
+    from the folder of a deleted object of the same name.
+    """
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
 
 def readable_name(name: str) -> str:
-    """Return an object's name, shortened and without special characters, as used in the name of its frame folder."""
+    """Return the readable part of a frame folder's name: the object's name, shortened and without
+    special characters.
+    """
     short = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
     return short.encode()[:LONGEST].decode(errors="ignore")
 
 
 def live_path(obj: Any) -> Path:
-    """Return the object's folder for live mode: beside its frame folder, or temporary if the .blend is not saved."""
+    """Return the object's folder for live mode: beside its frame folder or, if the .blend is not saved, a temporary
+    folder.
+    """
     if not has_home():
         return unsaved_live_path(obj)
     folder = default_folder(obj)
@@ -79,7 +87,9 @@ def unsaved_live_path(obj: Any) -> Path:
 
 
 def live_folder(obj: Any) -> Path:
-    """Create and return the object's folder for live mode; StoreError if it cannot be written."""
+    """Create the object's folder for live mode (:func:`live_path`) and return it. Raise StoreError if it cannot be
+    written.
+    """
     return writable(live_path(obj))
 
 
@@ -89,8 +99,9 @@ def compare_path(folder: Path) -> Path:
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the frame folder in the object's bake record as an absolute path. ``home`` replaces the recorded folder of
-    the .blend, except for linked objects. Return None without a bake, or if :func:`stored_path` refuses the path.
+    """Return the frame folder in the object's bake record as an absolute path. For a linked object, the record's folder
+    is relative to the library; otherwise it is relative to ``home`` or, if this is "", to the ``home`` in the record.
+    Return None without a bake, or if :func:`stored_path` refuses the path.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")

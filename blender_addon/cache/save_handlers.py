@@ -1,7 +1,9 @@
-"""Handlers that keep the folders in bake records valid when a .blend is saved, loaded or appended.
+"""Handlers that keep the folders in bake records valid when a .blend is saved, loaded or appended. The frames
+themselves are not moved.
 
-The frames are not moved. A body can play the frames of another .blend; before its next bake, they are copied to its own
-folder (``cache/cache_owner.py``).
+When the .blend is saved elsewhere, a record is changed to the new relative path, as Blender does with its own paths.
+Appended objects still refer to the folder beside their source file. A body can play the frames of another .blend;
+before its next bake, they are copied to its own folder (``cache/cache_owner.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ _before: list[tuple[int, str, str]] = []
 
 
 def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
-    """Call ``note`` for each object. If a call fails, reset the folder in the object's record and continue."""
+    """Call ``note`` for each object. If a call fails, as for the record in a damaged or untrusted file, reset the
+    folder in that object's record and continue.
+    """
     for obj in objects:
         try:
             note(obj)
@@ -75,8 +79,8 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
-    """Handle ``load_post``: point the bake records to the frames beside the file or, if there are none, to those at the
-    file's former path.
+    """Handle ``load_post``: point the bake records to the frames beside the file, even if the file was moved. If no
+    frames are there, point the records to the frames at the file's former path.
     """
 
     def note(obj: Any) -> None:
@@ -100,7 +104,9 @@ def after_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
-    """Handle ``blend_import_post``: point the bake records of appended objects to the frames beside the source file."""
+    """Handle ``blend_import_post``: point the bake records of appended objects to the frames beside their source file,
+    even if that file was moved.
+    """
     libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
 
     def note(obj: Any) -> None:

@@ -1,7 +1,8 @@
 """Frames of deleted and of replaced bakes, kept until the .blend is saved, so that an undo can restore them.
 
-Delete Bake only sets ``is_deleted`` in the bake record. The folder of a replaced bake is renamed. After an undo, the
-renamed folder is found by the checksum of its frames, and exchanges names with the folder of the later bake.
+Delete Bake only sets ``is_deleted`` in the bake record. Before a bake replaces another, the folder of the earlier one
+is renamed. After an undo, the scene displays the earlier frames again. The renamed folder is found by their checksum,
+and exchanges names with the folder of the later bake.
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ _deleted: list[tuple[int, Path, str, str]] = []
 
 
 def has_frames(folder: Path) -> bool:
-    """Return True if ``folder`` is a frame store that contains frames and is not behind a link."""
+    """Return True if ``folder`` is a frame store that contains frames and is not behind a link, so that it may be
+    renamed.
+    """
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
 
 
 def can_wait(folder: Path) -> bool:
-    """Return True if the disk has room to keep the frames of a deleted bake in ``folder`` until the .blend is saved.
-    Raise StoreError if another process uses the folder, or it cannot be written.
+    """Return True if the disk has enough free space to keep the frames of a deleted bake in ``folder`` until the .blend
+    is saved. Raise StoreError if another process uses the folder, or it cannot be written.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
@@ -60,8 +63,8 @@ def free_path(folder: Path) -> Path:
 
 
 def keep(folder: Path) -> Path:
-    """Rename the folder of a bake that is about to be replaced, and return the new path. Bakes of the body that an
-    earlier Blender session kept are deleted. Raise StoreError if renaming fails.
+    """Rename the folder of a bake that is about to be replaced, and return the new path. Folders that an earlier
+    Blender session kept for the same body are deleted. Raise StoreError if renaming fails.
     """
     for left in _left_by(folder):
         if left not in _kept.get(folder, ()):
@@ -88,7 +91,9 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, of all bodies of the .blend."""
+    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, the folders of replaced bakes
+    of all bodies of the open .blend.
+    """
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
         return
@@ -99,7 +104,7 @@ def _left_by(folder: Path | None) -> Iterator[Path]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a frame folder. An error is printed, not raised."""
+    """Delete a frame folder. An error is printed, not raised, so that it does not end a save or a bake."""
     try:
         delete_folder(folder)
     except SinewError as error:
@@ -120,7 +125,9 @@ def after_undo(*_: Any) -> None:
 
 
 def restore_shown() -> None:
-    """Restore the frames that the scene displays, if they are in a folder kept for an undo."""
+    """Restore the frames that the scene displays: if a body's frames are in a folder kept for an undo, exchange this
+    folder with the one in the bake record.
+    """
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None
         for path in _kept.get(folder, ()):
@@ -132,7 +139,9 @@ def restore_shown() -> None:
 
 
 def _exchange(folder: Path, path: Path) -> None:
-    """Exchange the names of the frame folders ``folder`` and ``path``; without ``folder``, rename ``path`` to it."""
+    """Exchange the names of the frame folders ``folder`` and ``path``. If ``folder`` does not exist, rename ``path`` to
+    it.
+    """
     between = free_path(folder)
     has_other = folder.exists()
     if has_other:
@@ -146,7 +155,9 @@ def _exchange(folder: Path, path: Path) -> None:
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Handle ``save_pre``: remove deleted bakes from the bake records in the saved file."""
+    """Handle ``save_pre``: remove deleted bakes from the bake records, so that the saved file does
+    not refer to them.
+    """
     _deleted.clear()
     for obj in bpy.data.objects:
         record = obj.sinew.bake
@@ -158,7 +169,9 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: delete the frames of deleted and replaced bakes, except after Save Copy."""
+    """Handle ``save_post``: delete the frames of deleted and replaced bakes. After Save Copy, keep them and restore the
+    records.
+    """
     if not isinstance(path, str) or os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
         return
@@ -184,7 +197,9 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Handle ``load_post``: discard the lists of frames kept for undo."""
+    """Handle ``load_post``: discard the lists of frames kept for undo, since the loaded file has no undo steps that
+    need them.
+    """
     _kept.clear()
     _deleted.clear()
 

@@ -22,7 +22,7 @@ FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 
 
 class NothingToBake(StoreError):
-    """Error for a scene without bodies, with exit code 3."""
+    """Error for a scene without bodies, with exit code 3: a folder of .blend files may contain such scenes."""
 
 
 def main(arguments: list[str], command: str = "bake", register: Callable[[], None] | None = None) -> int:
@@ -48,8 +48,8 @@ def run(arguments: list[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit a process that uses the ``bpy`` module, without the teardown of ``bpy``: version 4.2 crashes there after a
-    stopped bake, which would change the exit code.
+    """Exit a process that uses the ``bpy`` module, with all files closed, but without the teardown of ``bpy``: version
+    4.2 crashes there after a stopped bake, which would change the exit code.
     """
     sys.stdout.flush()
     sys.stderr.flush()

@@ -71,8 +71,9 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReport
 def _bake_all(
     bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: ConsoleReporter
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies until ``caught`` holds a signal; with ``--dry-run``, only report the plan. An error of one
-    contact group does not stop the others. Return True if anything was baked, and the errors of the groups that failed.
+    """Bake the bodies until ``caught`` holds a signal; with ``--dry-run``, only report the plan. Bodies in contact with
+    each other (a contact group) are baked together. As in Bake All, an error of one group does not stop the others.
+    Return True if anything was baked, and the errors of the groups that failed.
     """
     for obj in bodies:
         if not ((options.resume or options.update) and baking.has_frames(obj)):
@@ -103,8 +104,9 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save a copy to ``--output`` unless ``refused`` contains an error; the baked scene is active there. Without
-    ``--output``, save the .blend if anything was baked (``changed``), with the active scene ``opened_in``.
+    """Save the result. With ``--output``, save a copy, unless ``refused`` contains an error; the baked scene is active
+    in the copy, so that a farm renders it. Without ``--output``, save the .blend if anything was baked (``changed``);
+    its active scene is still ``opened_in``.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -118,8 +120,8 @@ def _keep(
 def _bake_group(
     group: list[Any], jobs: list[Job], options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
 ) -> bool:
-    """Bake a contact group with its ``jobs``, one per body, until ``caught`` holds a signal. Return False if all its
-    bakes were already complete, else True.
+    """Bake a contact group with its ``jobs``, one per body, until ``caught`` holds a signal; report events to
+    ``progress``. Return False if all its bakes were already complete, else True.
     """
     for obj in group:
         if options.result:
@@ -169,7 +171,9 @@ def _bake_group(
 
 
 def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> tuple[list[FrameStore], bool]:
-    """Return the frame stores of a contact group, one per body, and True if the bake resumes from their frames."""
+    """Return the frame stores of a contact group, one per body, and True if the bake resumes from their frames, False
+    if it starts again.
+    """
     if options.resume or options.update:
         try:
             return baking.prepare_all(group, jobs, resume=True), True
@@ -182,8 +186,9 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return a backup of the body's bake record, by name, before a new bake is prepared. Return {} unless the last bake
-    is complete and displayed as the settings ask.
+    """Return a backup of the body's bake record before a new bake is prepared: the values of the fields that the
+    preparation overwrites, by name. Return {} if the last bake is incomplete, or if its displayed result does not match
+    the frames on disk or the result settings.
     """
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
@@ -202,8 +207,8 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
 
 
 class _Progress:
-    """Reporter of the bake of one contact group on the console. ``names`` are the group's bodies. ``before`` and
-    ``bodies`` are the numbers of contact groups baked earlier and in all.
+    """Reporter of the bake of one contact group on the console. ``names``: names of the group's bodies; ``before``:
+    number of contact groups baked before this one; ``bodies``: total number of contact groups (not of bodies).
     """
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
@@ -216,7 +221,9 @@ class _Progress:
         self.state = transition(self.state, Started(frames), time.monotonic())
 
     def tell_of(self, group: list[Any]) -> None:
-        """Report the warnings known before the bake: materials, pins, and colliders that look different in renders."""
+        """Report the warnings about bodies of the group that are known before the bake: materials, pins, and colliders
+        that look different in renders than in viewports.
+        """
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
@@ -297,7 +304,9 @@ def _save(tell: ConsoleReporter) -> None:
 
 
 def _save_as(path: Path, tell: ConsoleReporter) -> None:
-    """Save a copy of the open .blend as ``path``, with relative paths adjusted."""
+    """Save a copy of the open .blend as ``path``, with relative paths adjusted; ``save_handlers`` adjusts the paths of
+    bakes.
+    """
     remedy = "Choose another --output; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -35,9 +35,10 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 
 @dataclass
 class Task:
-    """One .blend file and the Blender process that bakes it. ``outcome`` is "" before the end, then ``done``,
-    ``failed``, ``stopped`` or ``no body``. ``found`` is True if the user named the file's folder. ``said`` are the last
-    lines of output, ``last_message`` is the last one printed by Sinew.
+    """One .blend and the Blender process that bakes it. ``found``: True if the user named the file's folder, not the
+    file; ``outcome``: at the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of output;
+    ``last_message``: last line printed by Sinew; ``is_stopping``: True if the process was asked to end early;
+    ``seconds``: run time of the process, once it has ended.
     """
 
     path: Path
@@ -191,7 +192,7 @@ class _Runner:
 
 def _isolated() -> dict[str, str]:
     """Return environment variables that prevent Python from importing modules from the current folder, which may hold
-    an untrusted .blend.
+    an untrusted .blend. Blender's own Python ignores these variables.
     """
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
@@ -199,8 +200,8 @@ def _isolated() -> dict[str, str]:
 
 
 def _own_blender() -> str:
-    """Return the path of the running Blender; "" if ``sinew`` runs on the ``bpy`` wheel. Raise StoreError in other
-    scripts that use the ``bpy`` module.
+    """Return the path of the running Blender. Return "" if ``sinew`` runs on the ``bpy`` wheel: files are then baked in
+    Python processes. Raise StoreError in other scripts that use the ``bpy`` module.
     """
     import bpy
 
@@ -257,8 +258,8 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """Ask child processes to end after their current step; baked frames stay on disk. With ``at_once``, or on Windows,
-    kill the processes.
+    """Ask child processes to end after their current step; baked frames stay on disk. With ``at_once``, kill the
+    processes. On Windows, they are killed in both cases.
     """
     if running and not at_once:
         say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")

@@ -13,13 +13,15 @@ from . import NothingToBake
 
 
 def check_loaded() -> None:
-    """Raise StoreError if no .blend is loaded."""
+    """Raise StoreError if no .blend is loaded. If the file is missing, Blender runs commands on its default scene."""
     if not bpy.data.filepath:
         raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """Return the bodies of the scene in baking order, or only the body ``name``. Raise StoreError if there is none."""
+    """Return the bodies of the scene, each after the bodies that are its colliders; or only the body ``name``. Raise
+    StoreError if there is none.
+    """
     scene = bpy.context.scene
     if name is None:
         bodies = bake_queue.bodies_of(scene)
@@ -39,8 +41,8 @@ def bodies_of_scene(name: str | None) -> list[Any]:
 
 
 def all_in_one(refused: list[SinewError], total: int) -> SinewError:
-    """Return one error that reports how many of ``total`` bodies failed, with the messages of ``refused``. A single
-    error is returned unchanged.
+    """Return one error that reports how many of ``total`` bodies failed, with all messages of the errors ``refused``. A
+    single error is returned unchanged.
     """
     if len(refused) == 1:
         return refused[0]

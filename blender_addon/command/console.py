@@ -19,15 +19,17 @@ def say(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Print lines for programs to standard output, after flushing C's output buffer."""
+    """Print lines for programs to standard output. C's output buffer is flushed first, since Blender may have left an
+    unfinished line in it.
+    """
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
     print(text, flush=True)
 
 
 @dataclass(frozen=True)
 class ConsoleReporter:
-    """Reporter of a command's events: text on standard error. ``--json`` adds JSON objects on standard output,
-    ``--openjd`` adds progress lines of Open Job Description.
+    """Reporter of a command's events: text on standard error and, for programs, JSON objects (``--json``) or progress
+    lines of Open Job Description (``--openjd``) on standard output.
     """
 
     as_json: bool = False
@@ -46,7 +48,9 @@ class ConsoleReporter:
             _print(json.dumps({"event": event, **fields}))
 
     def progress(self, part: float, words: str) -> None:
-        """Print the finished fraction ``part``, 0 to 1, and a status text, if ``--openjd`` is set."""
+        """Print progress if ``--openjd`` is set: the finished fraction ``part`` of the command, 0 to 1, and a status
+        text ``words``.
+        """
         if self.as_openjd:
             _print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}")
 

@@ -1,6 +1,7 @@
 """``sinew farm``: writer of job templates for render farms, by default into a folder beside the .blend.
 
-The templates in ``farm_files`` are copied unchanged. Parameter values from the .blend are written to a separate file.
+The templates in ``farm_files`` are copied unchanged. Parameter values from the .blend are written to a separate file,
+so that one template serves every shot.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _copy_templates(folder: Path, is_chosen: bool) -> None:
-    """Copy the job templates into ``folder``. Raise OSError if a link leads out of the folder. Only a folder that the
-    user has chosen (``is_chosen``) may itself be a link.
+    """Copy the job templates into ``folder``. Raise OSError if a link leads out of it, since an existing folder may
+    have come with an untrusted .blend. Only a folder that the user has chosen (``is_chosen``) may itself be a link.
     """
     for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
         target = folder / source.relative_to(TEMPLATES)
@@ -55,8 +56,9 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
 
 
 def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") -> None:
-    """Write the parameter values and asset list of an AWS Deadline Cloud job bundle into ``folder``. ``scene_name`` may
-    be "" for the active scene of the .blend. Raise StoreError if a path is not UTF-8.
+    """Write two files of an AWS Deadline Cloud job bundle into ``folder``: the template's parameter values, and the
+    list of files that the .blend needs. ``scene_name`` may be "" only if the scene is the active one in the .blend.
+    Raise StoreError if a path is not UTF-8.
     """
     import bpy
 

@@ -11,6 +11,6 @@ SKEW = 60 * 10**9
 
 def is_newer(path: Path, than: int) -> bool:
     """Return True if the file was written at the time ``than``, ns since 1970, or later. A date more than a minute in
-    the future counts as old.
+    the future, as after the clock was set back, counts as old.
     """
     return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW

@@ -20,7 +20,9 @@ AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for 
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
-    """Return the argument parser of ``command``. ``with_scene`` adds an argument for the path of the .blend."""
+    """Return the argument parser of ``command``. With ``with_scene``, no Blender has loaded the .blend, so its path is
+    an argument.
+    """
     if with_scene:
         prog = f"sinew {command}"
     else:

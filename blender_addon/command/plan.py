@@ -1,4 +1,4 @@
-"""``sinew bake --dry-run``: plan of a bake, after all checks. Nothing is written."""
+"""``sinew bake --dry-run``: plan of a bake. All checks that precede a bake are done, and nothing is written."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """Return the first frame that a bake would compute, and a message about frames to be replaced; "" without such
-    frames.
+    """Return the first frame that a bake would compute, and a message about existing frames that it would replace
+    instead of continuing after them; the message is "" if no frames are replaced.
     """
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)

@@ -1,7 +1,7 @@
 """``sinew bake --render``: rendering of the scene's frames, with the scene's own settings.
 
-Blender renders into a temporary folder, and complete images are moved to the output folder. An image newer than the
-.blend is up to date.
+Blender renders into a temporary folder inside the output folder, and complete images are moved to the output folder.
+So a killed process leaves no partial images there. An image newer than the .blend is up to date.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ PARTIAL = ".sinew-rendering"
 
 def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
     """Render the scene's frame range, or stop after a frame once ``caught`` holds a signal; ``say`` prints one line per
-    frame. With ``keep_current``, images newer than the .blend are kept. Raise RenderError if a frame cannot be
-    rendered.
+    frame. Raise RenderError if a frame cannot be rendered.
+
+    With ``keep_current``, frames whose images are newer than the .blend are not rendered again.
     """
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, scene.frame_step)
@@ -62,8 +63,8 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
-    """Return True if a frame need not be rendered: all ``images`` exist, and Overwrite is disabled or the images are
-    newer than ``newer_than``, ns since 1970.
+    """Return True if a frame need not be rendered: all its ``images`` exist, and either Overwrite is disabled in the
+    output settings, or the images are newer than the time ``newer_than``, ns since 1970.
     """
     if not all(os.path.isfile(image) for image in images):
         return False

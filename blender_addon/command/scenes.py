@@ -17,7 +17,7 @@ from .console import ConsoleReporter
 @contextmanager
 def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any]:
     """Activate the scene that ``options`` choose within the context, and yield the scene that was active before. Raise
-    StoreError if the chosen scene does not exist. Without a choice, warn about bodies in other scenes.
+    StoreError if the chosen scene does not exist. Without a choice, warn about bodies that are only in other scenes.
     """
     before = bpy.context.scene
     scene = _scene_of(options, before)
@@ -29,7 +29,9 @@ def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any
 
 @contextmanager
 def active(scene: Any) -> Iterator[None]:
-    """Make a scene the active one within the context, so that Blender evaluates its animation."""
+    """Make a scene the active one within the context, so that Blender evaluates its animation. A .blend that is saved
+    meanwhile opens in this scene.
+    """
     before = bpy.context.scene
     if scene == before:  # assigning even the same scene would mark the .blend as edited
         yield
@@ -43,8 +45,9 @@ def active(scene: Any) -> Iterator[None]:
 
 
 def _scene_of(options: argparse.Namespace, present: Any) -> Any:
-    """Return the scene named by ``--scene``, by default the active scene ``present``. If ``present`` lacks the object
-    named by ``--object``, return the scene that contains it. Raise StoreError for a missing or ambiguous scene.
+    """Return the scene named by ``--scene``, else the active scene ``present``. If the active scene lacks the object
+    named by ``--object``, return the scene that contains it. Raise StoreError if the named scene does not exist, or if
+    several scenes contain the object.
     """
     name, named = options.scene, getattr(options, "object", None)
     if name:

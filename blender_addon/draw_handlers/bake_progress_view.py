@@ -47,8 +47,8 @@ class BakeProgressView(Layer):
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
-        """Return the GPU batch of the frame store in ``folder`` at ``frame`` or, if missing, at the frame on disk that
-        ``gpu_ghost.nearest`` chooses. Return None without a readable frame.
+        """Return the GPU batch of the frame store in ``folder`` at ``frame``. If this frame is not on disk, use the
+        last one before it or, if there is none, the first frame on disk. Return None without a readable frame.
         """
         try:
             if folder not in self._ghosts:

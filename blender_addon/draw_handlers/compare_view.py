@@ -43,7 +43,9 @@ class CompareView(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Handle ``load_pre``: drop cached comparisons and GPU batches."""
+        """Drop cached comparisons and GPU batches, which are rebuilt on demand. Blender calls this before it loads a
+        file.
+        """
         comparison.forget()
         self._refused = []
         self._ghosts: dict[int, Made[Ghost]] = {}
@@ -98,7 +100,8 @@ class CompareView(Layer):
 
     def subdivide(self) -> None:
         """Apply to each ghost (second bake) the Subdivision modifier of its body. A timer calls this, since draw
-        callbacks must not change Blender's data. Do nothing during a render, or while the scene is read.
+        callbacks must not change Blender's data. Do nothing during a render, or while modifiers are disabled because
+        a body is read from the scene.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -115,7 +118,9 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost (a second bake). The search is cached."""
+        """Return the bodies of a scene that have a ghost (a second bake). The cached search covers all scenes, since
+        windows may show different scenes.
+        """
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
             candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)

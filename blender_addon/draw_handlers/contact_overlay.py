@@ -33,7 +33,7 @@ class ContactsOf:
 
     def draw(self, painter: Painter, switches: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
         """Draw the contact surface if ``switches`` contain ``touching``, and the contact pressure if they contain
-        ``contacts``. ``seen`` has the body and the displayed object (the body or its baked duplicate).
+        ``contacts``. ``seen``: the body, and the object that shows it (the body or the duplicate with its bake).
         """
         from ..drawing import overlay_contacts
 

@@ -1,7 +1,8 @@
 """Playback of a body's vibration, drawn in front of its mesh in the 3D Views without changing the scene.
 
-Playback ends on Esc, undo, file load or live mode, and when the body is deleted, edited or no longer active, or its
-vibrations are computed again. The chosen vibration and its amplitude are settings of the workspace.
+Playback ends when the artist presses Esc, undoes, loads a file or starts live mode, and when the body is deleted,
+edited or no longer active, or its vibrations are computed again. The workspace stores the chosen vibration and its
+amplitude, so that changing them adds no undo step.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ TICK = 1.0 / 30.0
 
 
 class ModePlayback(Layer):
-    """Draw handler that plays the chosen vibration until :meth:`remove`; StoreError without mode shapes on disk."""
+    """Draw handler that plays the vibration chosen in the workspace, until :meth:`remove`. Raises StoreError if the
+    body's mode shapes are not on disk.
+    """
 
     FAILED = "The vibration cannot be drawn ({error})."
 
@@ -60,8 +63,8 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """Return the displacement of the point with the largest amplitude, as a signed fraction of the body's size.
-        ``now`` is a time of ``time.monotonic``, s.
+        """Return the displacement of the vibration's antinode (the point with the largest amplitude) at the time
+        ``now`` (``time.monotonic``, s), as a signed fraction of the body's size.
         """
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
@@ -91,8 +94,8 @@ class ModePlayback(Layer):
         super().refuse(reason, drawing)
 
     def _seen(self, context: Any) -> Any | None:
-        """Return the object that shows the body in this view (the body or its baked duplicate). Return None if both are
-        hidden, or if playback is about to end.
+        """Return the object that shows the body in this view: the body or the duplicate with its bake. Return None
+        if both are hidden, or if playback is about to end.
         """
         space = context.space_data
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
@@ -107,7 +110,9 @@ def current() -> ModePlayback | None:
 
 
 def begin(obj: Any) -> None:
-    """Start the playback of the body's chosen vibration; StoreError if its mode shapes are not on disk."""
+    """Start the playback of a body's vibration, the one chosen in the workspace; raise StoreError if its mode shapes
+    are not on disk.
+    """
     global _swing
     stop()
     _swing = ModePlayback(obj)
@@ -135,25 +140,29 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index, from 0, of the vibration selected in the workspace's ``settings``, at most the body's last."""
+    """Return the index, from 0, of the vibration selected in the workspace's ``settings``. An index beyond the end of
+    the body's table of vibrations becomes that of the last row.
+    """
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the frequency, Hz, of a body's vibration with its stiffness factor at the current frame. ``number`` is the
-    index of the vibration, from 0.
+    """Return the frequency, Hz, of a body's vibration in the simulation, including the vibration's stiffness factor at
+    the current frame. ``number`` is the index of the vibration, from 0, in the body's table.
     """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the frequencies, Hz, of a body's vibrations before frequency matching."""
+    """Return the original frequencies, Hz, of all vibrations in a body's table, before frequency matching; they
+    identify the mode shapes on disk.
+    """
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of a body's vibrations from disk; StoreError if none with the body's frequencies are
-    stored.
+    """Return the mode shapes of the vibrations in a body's table, from the disk cache of its bake or of live mode.
+    Raise StoreError if neither contains shapes with these frequencies.
     """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):

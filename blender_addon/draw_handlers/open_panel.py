@@ -16,7 +16,7 @@ TICK = 0.1
 
 
 class OpenPanel:
-    """Open or closed state of a panel in all editors."""
+    """Open or closed state of a panel in all editors; the 3D Views draw an overlay while it ``is_open``."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()

@@ -21,8 +21,9 @@ NEAR = 0.09
 
 @dataclass
 class Legend:
-    """Content of the legend. ``bar`` has the display colours (n,3) of a bar from bottom to top, ``ticks`` has pairs
-    (position 0..1, label) along it. ``rows`` are (display colour, label, mark shape). ``words`` are lines of text.
+    """Content of the legend: ``title``; ``bar``, the display colours (n,3) of a colour bar from bottom to top, with its
+    ``ticks`` (position 0..1, label); ``rows`` (display colour, label, mark shape of ``screen.mark``); ``words``, lines
+    of text.
     """
 
     title: str = ""
@@ -32,7 +33,9 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row: the label ``words`` and a mark with a linear RGB colour and a shape of ``screen.mark``."""
+        """Add a row: the label ``words`` and a mark of the colour ``linear`` (linear RGB) and the shape ``form`` (see
+        ``screen.mark``).
+        """
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
@@ -50,8 +53,8 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return (position 0..1, label) of ticks on a logarithmic bar from ``low`` to ``high``, Pa: both ends and powers of
-    ten.
+    """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends, and
+    the powers of ten between them whose labels do not overlap.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

@@ -1,6 +1,7 @@
 """Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, dynamic nodes and colliders.
 
-GPU batches are built at first use, and rebuilt after changes of files, settings or objects.
+GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files, slice or colours change;
+pins, springs, nodes and colliders after an update of Blender's depsgraph.
 """
 
 from __future__ import annotations
@@ -89,13 +90,15 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Return a batch of points at the vertices far outside all tetrahedra; None if there are none."""
+        """Return a batch of points at the badly embedded vertices, those far outside all tetrahedra; None if there are
+        none.
+        """
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """GPU batches of a collider's lines: ``edges``, and ``outline`` at contact distance; None without lines.
-    ``sources`` are the ``session_uid`` of the drawn objects.
+    """GPU batches of a collider's lines: its ``edges``, and its ``outline`` at contact distance. A batch without lines
+    is None. ``sources`` are the ``session_uid`` of the objects from which the batches were built.
     """
 
     edges: Any
@@ -117,7 +120,7 @@ class MarksOf:
 
     def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
         """Drop outdated batches. ``shapes`` and ``transforms`` are the ``session_uid`` of the objects whose geometry or
-        transform has changed. ``frame_changed`` is True after a change of the current frame.
+        transform has changed; ``frame_changed`` is True after a change of the current frame.
         """
         self._own = Made()
         if self.uid in shapes and not frame_changed:
@@ -129,8 +132,9 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of ``OWN``; None
-        without marks of a kind. ``shown`` is the displayed object: the body or its baked duplicate.
+        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of the dictionary
+        ``OWN``; an entry is None if the body has no such marks. ``shown`` is the object that shows the body: the
+        body or the duplicate with its bake.
         """
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
@@ -144,14 +148,16 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return circles around the dynamic nodes that face the viewer; None without nodes. Call :meth:`own` first."""
+        """Return a batch of circles that face the viewer, one around each dynamic node; None without nodes. A radius is
+        the rest distance to the nearest other node, clipped to bounds. Call :meth:`own` first.
+        """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks drawn for the body, such as ``pins``, ``colliders`` or ``distance`` (outlines at contact
-        distance).
+        """Names of the marks drawn for the body: keys of the dictionary ``OWN``, such as ``pins``; ``colliders`` if a
+        collider or the ground is drawn; ``distance`` if an outline at contact distance is drawn.
         """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
@@ -203,14 +209,16 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop all GPU batches. Blender also calls this before it loads a file."""
+        """Drop all GPU batches, which are rebuilt on demand. Blender also calls this before it loads a file."""
         self._tets: dict[int, TetsOf] = {}
         self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """Drop the batches of pins, springs, nodes and colliders, as after an undo."""
+        """Drop the batches of pins, springs, nodes and colliders, which an undo may have changed. Keep the batches of
+        tetrahedra, which come from disk.
+        """
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
@@ -243,14 +251,18 @@ class Overlays(Layer):
             self._draw_body(context, switches, *found)
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Record why the active body cannot be drawn with the current overlay switches; other drawings continue."""
+        """Record the ``reason`` why the active body cannot be drawn with the current overlay switches. Drawing
+        continues for other switches and other bodies.
+        """
         if drawing == self.draw_over or self._trying is None:
             super().refuse(reason, drawing)
         else:
             self._failed = *self._trying, reason
 
     def _failure(self, switches: frozenset[str], obj: Any) -> str:
-        """Return the recorded failure of drawing this body with these overlay switches, else ""."""
+        """Return the reason why drawing this body with these overlay switches failed; "" if it has not failed. A
+        recorded failure of other switches or another body is forgotten.
+        """
         if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -319,7 +331,7 @@ class Overlays(Layer):
         return legend
 
     def _marks_there(self, obj: Any) -> set[str]:
-        """Return the names of the marks drawn for a body; empty outside Object Mode."""
+        """Return the names of the marks drawn for a body (:attr:`MarksOf.there`); empty outside Object Mode."""
         kept = self._marks.get(obj.session_uid)
         return set() if kept is None or obj.mode != "OBJECT" else kept.there
 
@@ -362,8 +374,8 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """Return the entry of the object ``uid`` in the cache ``kept``, made by ``make(uid)`` if missing. The cache keeps
-    the last ``BODIES`` entries used.
+    """Return the entry of the object ``uid`` in the cache ``kept``; a missing entry is made by ``make(uid)``. The cache
+    keeps the most recently used entries, at most ``BODIES``.
     """
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
@@ -372,8 +384,8 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """Return the names of the overlays to draw, as switched on in the workspace. The pick tool and the open Pins panel
-    add overlays.
+    """Return the names of the overlays to draw: those switched on in the workspace; pins, springs and nodes while the
+    pick tool is chosen; and pins while the Pins panel is open.
     """
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
@@ -386,7 +398,9 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body and its displayed object (the body or its baked duplicate); None if both are hidden."""
+    """Return the active body and the object that shows it in this view: the body or the duplicate with its bake.
+    Return None if there is no body, or both are hidden.
+    """
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)

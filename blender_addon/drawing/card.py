@@ -52,8 +52,9 @@ def elements_of(kind: str, corners: np.ndarray) -> Any:
 
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
-    """Return a GPU batch of the primitives ``kind``: TRIS, LINES or POINTS. ``corners`` are vertex indices of triangles
-    (k,3) or lines (k,2), or an index buffer. Without ``corners``, successive vertices form the primitives.
+    """Return a GPU batch of the primitives ``kind``: TRIS, LINES or POINTS. ``corners`` are the vertex indices of
+    triangles (k,3) or lines (k,2), or an index buffer from :func:`elements_of`; without them, successive vertices form
+    the primitives.
     """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
@@ -75,9 +76,9 @@ def shader_of(
     """Complete the shader description ``info`` with GLSL code and return the shader; raise PreviewError if the driver
     rejects it.
 
-    ``vectors`` names push constants of four floats. ``vertex`` is the body of the vertex shader, which sets the
-    position and the varyings ``carried``, three floats each. ``colour`` is the body of the fragment shader, which sets
-    the linear colour ``linear``. ``end`` is code that sets the opacity ``result.w``.
+    ``vectors`` names push constants of four floats. ``vertex`` is the body of the vertex shader; it sets the position
+    and the varyings named in ``carried``, three floats each. ``colour`` is the body of the fragment shader; it sets the
+    linear colour ``linear``. ``end`` is code that follows and sets the opacity ``result.w``.
     """
     info.push_constant("MAT4", "to_clip")
     # Vectors first: a scalar before a vector leaves a gap, and some GPUs limit push constants to 128 bytes.
@@ -108,8 +109,8 @@ def compiled(info: Any) -> Any:
 
 
 def draw(shader: Any, draw_batch: Callable[[Any], None], state: dict[str, Any], **constants: Any) -> None:
-    """Bind a shader, set its push constants ``constants``, and call ``draw_batch(shader)``. ``state`` has the arguments
-    of :func:`drawing`. ``opacity`` is 1 by default.
+    """Bind a shader, set its push constants ``constants``, and call ``draw_batch(shader)``. ``state`` is the GPU state,
+    as arguments of :func:`drawing`. ``opacity`` is 1 by default.
     """
     with drawing(**state):
         shader.bind()
@@ -127,8 +128,9 @@ def drawing(
     culled: str = "NONE",
     colour: bool = True,
 ) -> Iterator[None]:
-    """Set the complete GPU state for drawing within the context. ``culled`` faces (FRONT, BACK) are not drawn. With
-    ``sized_points``, shaders set the size of points. Without ``colour``, only depth is written.
+    """Set the complete GPU state for drawing within the context. ``culled`` faces (FRONT, BACK) are not drawn;
+    ``sized_points`` lets shaders set the size of points; without ``colour`` only depth is written. Afterwards, state
+    that can be queried is restored, and other state is reset to its default.
     """
     before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
     gpu.state.blend_set(blend)

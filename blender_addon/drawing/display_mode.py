@@ -8,8 +8,9 @@ from .preview_colours import wire_colour
 
 
 class Manner(NamedTuple):
-    """Display mode. ``opacity`` is that of the faces; at 0 they are invisible. ``wires`` is the linear colour of the
-    edges, None for no edges. ``behind`` is the opacity of edges behind invisible faces.
+    """Display mode. ``opacity`` of the faces: solid at 1, both sides drawn below 1, invisible at 0. ``wires``: linear
+    colour of the edges; None draws no edges. ``behind``: opacity of edges behind faces, used if the faces are
+    invisible.
     """
 
     opacity: float = 1.0

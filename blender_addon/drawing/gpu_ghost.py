@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 class Ghost:
     """Baked frames of the store in ``folder``, in object space, with a GPU batch of the displayed frame. Raises
-    StoreError for unreadable frames.
+    StoreError if they cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,8 +40,9 @@ class Ghost:
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
         """Subdivide the drawn surface as a Subdivision modifier with these ``settings`` would; None removes the
-        subdivision. ``cage`` is the modifier's input mesh. Return True after a change. The attribute ``coarser`` is a
-        warning if a lower level is drawn. Not callable in draw callbacks.
+        subdivision. ``cage`` is the modifier's input mesh. Return True if the arguments differ from the last call. Set
+        the attribute ``coarser`` to a warning if a lower level is drawn, else to "". Not callable in draw callbacks,
+        since Blender evaluates the modifier.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided
@@ -70,7 +71,9 @@ class Ghost:
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """Return the GPU batch of the surface at ``frame`` or the :func:`nearest` frame on disk; None without frame."""
+        """Return the GPU batch of the surface at ``frame``, or at the frame on disk that :func:`nearest` chooses; None
+        without frames.
+        """
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
             return None
@@ -92,5 +95,7 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """Return the last of the ascending ``frames`` up to ``frame``, else the first of all; None without frames."""
+    """Return the last of the ascending ``frames`` that is not after ``frame``. Return the first if all are after it,
+    None if there are none.
+    """
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

@@ -1,8 +1,8 @@
 """Drawing of a vibration on the GPU, with vertex normals that follow its motion.
 
 The vertices are at ``x = X + a d``, with rest positions X, amplitude a, and displacements d of the mode. The area
-normal of vertex i, the sum of ``(x_j - x_i) × (x_k - x_i)`` over its triangles ijk, is the quadratic polynomial
-``N0 + a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
+normal of vertex i, the sum of the cross products ``(x_j - x_i) × (x_k - x_i)`` over its triangles ijk, is then the
+quadratic polynomial ``N0 + a N1 + a² N2``. So only ``a`` is sent to the GPU per frame.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from .preview_colours import weight_colours
 
 
 def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
-    """Return the GPU batch of the vibration with index ``number``, from 0; ``matrix`` (4,4) is the world matrix."""
+    """Return the GPU batch of the vibration with index ``number``, from 0. ``matrix`` (4,4) is the object's world
+    matrix, used to colour vertices by their displacement.
+    """
     columns = {"position": shapes.rest, "shift": shapes.shapes[number]}
     columns |= zip(("normal", "turn", "bend"), normals(shapes.rest, shapes.shapes[number], shapes.triangles))
     # White vertices are at rest, red vertices move most.
@@ -28,8 +30,9 @@ def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
 
 
 def normals(rest: np.ndarray, shape: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return N0, N1, N2 (3,n,3) of the vertex normals N0 + a N1 + a² N2 of a mode with amplitude a; N0 has unit length.
-    ``rest`` (n,3) are rest positions, ``shape`` (n,3) the mode's displacements, ``triangles`` (t,3) vertex indices.
+    """Return the coefficients N0, N1, N2 of each vertex normal, (3,n,3), as a quadratic polynomial N0 + a N1 + a² N2 of
+    the mode's amplitude a, scaled so that N0 has unit length. ``rest`` (n,3) are rest positions, ``shape`` (n,3) the
+    mode's displacements, ``triangles`` (t,3) vertex indices.
     """
     rest, shape = rest.astype(np.float64), shape.astype(np.float64)
     (x, y), (d, e) = ([each[triangles[:, k]] - each[triangles[:, 0]] for k in (1, 2)] for each in (rest, shape))

@@ -1,7 +1,8 @@
 """GPU drawing of the overlays; needs a current graphics context.
 
-Tetrahedra, and marks shown with them, are drawn in front of everything else: their depths are mapped to the nearest
-hundredth of the depth range.
+Tetrahedra are drawn in front of everything else, since the mesh around them would hide a slice: their depths are mapped
+to the nearest hundredth of the depth range. While tetrahedra are shown, marks (pins, springs, dynamic nodes) are drawn
+in front too.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class View:
         self._height = 0.0 if window[3, 3] == 0.0 else 2.0 / abs(window[1, 1])
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
-        """Return the matrix from an object's coordinates to clip space, 16 floats, column-major. ``matrix`` (4,4) is
-        the object's world matrix. ``nearer`` moves points toward the viewer, as a fraction of their distance
-        (orthographic: of the view's height).
+        """Return the matrix from an object's coordinates to clip space, 16 floats, column-major; ``matrix`` (4,4) is
+        the object's world matrix. Points move along their line of sight toward the viewer, by the fraction ``nearer``
+        of their distance or, in orthographic views, of the view's height.
         """
         lift = np.eye(4)
         if self._height:
@@ -48,8 +49,8 @@ class View:
 
 
 class Painter:
-    """Drawer of overlays. Methods raise PreviewError if the driver rejects a shader. The argument ``matrix`` (4,4) is
-    the object's world matrix. Colours are linear.
+    """Drawer of overlays, with shaders that are compiled at first use. Methods raise PreviewError if the driver rejects
+    a shader. The methods' argument ``matrix`` (4,4) is the object's world matrix; colours are linear.
     """
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ class Painter:
         return self._shaders[make]
 
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
-        """Draw tetrahedra, a batch from :func:`tets_batch`."""
+        """Draw tetrahedra, a batch from :func:`tets_batch`, of the object with the world matrix ``matrix``."""
         rows, state = normal_rows(view.view, matrix), {"depth_test": "LESS_EQUAL"}
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
@@ -80,8 +81,8 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """Draw a vibration, a batch from ``swing_batch``. ``part`` is the current displacement of the point with the
-        largest amplitude, as a signed fraction of the body's size.
+        """Draw a vibration, a batch from ``swing_batch``. ``part`` is the current displacement of its antinode (the
+        point with the largest amplitude), as a signed fraction of the body's size.
         """
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
@@ -97,7 +98,8 @@ class Painter:
         form: str = "ROUND",
     ) -> None:
         """Draw marks of ``kind`` POINTS or LINES; ``batch`` is from :func:`marks_batch`, or None to draw nothing.
-        Points have the shape ``form``, one of ``FORMS``, and a ``width`` in pixels. Marks behind surfaces are dimmer.
+        Points have the shape ``form``, one of ``FORMS``, and a ``width`` in pixels. Marks behind surfaces are dimmer;
+        points there are also smaller.
         """
         if batch is None:
             return
@@ -117,8 +119,8 @@ def tets_batch(corners: Corners) -> Any:
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Return a GPU batch of POINTS at ``points`` (n,3), or of LINES between successive pairs; None without points. A
-    fourth component, 0 to 1, blends from white to the mark's colour.
+    """Return a GPU batch of POINTS at ``points`` (n,3), or of LINES whose ends are successive pairs of ``points``; None
+    without points. Points (n,4) have a weight from 0 to 1, which blends from white to the mark's colour.
     """
     if len(points) == 0:
         return None

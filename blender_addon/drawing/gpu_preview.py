@@ -1,7 +1,8 @@
 """Preview of a body in live mode on the GPU.
 
 In a subspace without Subdivision, only the handles (affine displacements, which the skinning weights blend) are sent to
-the GPU per frame; otherwise all vertices are. GPU coordinates are relative to the body's centre and size.
+the GPU per frame; otherwise all vertices are. GPU coordinates are relative to the body's centre and size, so that 32
+bits suffice far from the world's origin.
 """
 
 from __future__ import annotations
@@ -120,22 +121,23 @@ class Preview:
         return self._skin.rest, self.handles
 
     def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
-        """Return the vertex positions of the mesh, (n,3) m in world space, computed on the CPU. ``shape`` has the
-        format of :attr:`shape`, the default is the displayed one. ``vertices`` are the indices wanted, by default all.
+        """Return the vertex positions of the mesh, (n,3) m in world space, computed on the CPU. ``shape`` is one in the
+        format of :attr:`shape`, by default the displayed one; ``vertices`` are the indices wanted, by default all.
         """
         positions, handles = shape or self.shape
         return skinned(positions[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the vertex positions, (m,3) m in world space, of the drawn surface (the mesh or its Subdivision).
-        ``shape`` has the format of :attr:`shape`; the default is the displayed one.
+        """Return the vertex positions, (m,3) m in world space, of the drawn surface (the mesh or its Subdivision). The
+        attribute ``triangles`` has the surface's triangles. ``shape`` has the format of :attr:`shape`; the default is
+        the displayed shape.
         """
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return a position on the drawn surface, (k,3) m, for each of k mesh vertices. With a Subdivision, this is the
-        subdivided vertex that depends most on the mesh vertex.
+        """Return a position on the drawn surface, (k,3) m, for each of k mesh vertices. With a Subdivision, it is the
+        position of the subdivided vertex that depends most on the mesh vertex; else that of the mesh vertex itself.
         """
         if self._fine is None:
             return self.positions(vertices=vertices)
@@ -151,7 +153,9 @@ class Preview:
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
-        """Set the points that are drawn as dots, deformed like the body. ``volumes``, one per point, scale the dots."""
+        """Set the points that are drawn as dots, moved by the same handles as the body. Their ``volumes``, one per
+        point, determine the sizes of the dots.
+        """
         self._dots, self._dots_of = Made(), (skin, volumes)
 
     def draw(
@@ -167,7 +171,8 @@ class Preview:
         """Draw into the bound frame buffer, with depth; the GPU state is restored.
 
         ``view_matrix`` and ``window_matrix`` are those of a ``RegionView3D``. ``colour`` and ``dot_colour`` are linear.
-        With ``dots``, the points of :meth:`set_dots` are drawn; ``pixel_size`` (of Blender's preferences) scales them.
+        ``pixel_size`` is that of Blender's preferences, a factor on the size of dots. With ``dots``, the points of
+        :meth:`set_dots` are drawn.
         """
         body = self.ready()
         view, to_world = View(view_matrix, window_matrix), self._to_world()
@@ -238,13 +243,17 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the mesh, their positions (g,3) without handles, and skinning weights (g,h)."""
+        """Return the GPU vertices of the mesh, their positions (g,3) in GPU coordinates before the handles move them,
+        and their skinning weights (g,h).
+        """
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the Subdivision, their displayed positions (g,3), and weights of zero (g,1)."""
+        """Return the GPU vertices of the Subdivision, their displayed positions (g,3) in GPU coordinates, and skinning
+        weights of zero (g,1), since no handle moves them.
+        """
         positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(positions)
         return card, positions[card.vertices], card.slopes[0]
@@ -257,7 +266,9 @@ class Preview:
 
 
 def _passes(manner: Manner) -> list[dict[str, Any]]:
-    """Return the GPU state of each pass that draws the faces, in drawing order; [] if the faces are invisible."""
+    """Return the GPU state of each pass that draws the faces, in drawing order; an empty list if the faces are
+    invisible.
+    """
     if manner.opacity >= 1.0:
         return [{"depth_test": "LESS_EQUAL"}]
     if manner.hides:

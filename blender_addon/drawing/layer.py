@@ -18,7 +18,7 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 class Layer:
     """Draw handler in all 3D Views, active until :meth:`remove`. A draw callback that raises an error is not called
-    again; :meth:`refuse` gets the message ``FAILED``.
+    again, since the error would be printed at each redraw; :meth:`refuse` gets the message ``FAILED``.
     """
 
     FAILED = "The overlay cannot be drawn ({error})."
@@ -58,7 +58,7 @@ class Layer:
 
 
 class Made(Generic[Result]):
-    """Cache of one ``value``, which is computed again when its key has changed."""
+    """Cache of one ``value``, which is computed when it is first needed and again when its key has changed."""
 
     value: Result | None = None
     _made_for: Any = object()  # unequal to any key

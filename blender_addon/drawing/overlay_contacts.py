@@ -23,8 +23,8 @@ DECADES = 3.0
 
 
 class Pushed(NamedTuple):
-    """Vertices under contact pressure at a frame: their indices ``vertices`` (k,) and colour indices ``levels`` (k,) in
-    :func:`colours`. ``range`` is the lowest and the highest pressure of the colours, Pa.
+    """Vertices under contact pressure at a frame: ``vertices`` (k,), their indices; ``levels`` (k,), the indices of
+    their colours in :func:`colours`; ``range``, the lowest and the highest pressure that the colours cover, Pa.
     """
 
     vertices: np.ndarray
@@ -60,8 +60,8 @@ def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
 
 
 def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of the contact surface at rest, as pairs of ends (2l,3) in object space, and the positions (k,3)
-    of vertices excluded from self-contact. Both are empty if the surface is not on disk.
+    """Return the contact surface at rest, in object space: the ends (2l,3) of its l edges, and the positions (k,3) of
+    its vertices that are excluded from self-contact. Both arrays are empty if the surface is not on disk.
     """
     found = cached_contact_surface(store)
     if found is None:

@@ -35,8 +35,9 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return points or line ends, (k,3) in world space, by the name of the mark. ``"goal"`` (k,4) has points and
-    weights, ``"balls"`` (k,4) centres and radii. ``weights`` (n,2+springs) are vertex weights in the groups of
+    """Return an array (k,3) in world space for each kind of mark, keyed by its name: the points of pins and dynamic
+    nodes, or the ends of the lines of springs and the ground. Two arrays are (k,4): ``"goal"`` has points and their
+    weights, ``"balls"`` has centres and radii. ``weights`` (n,2+springs) are the vertex weights in the groups of
     :func:`groups_of`, ``positions`` (n,3) the vertex positions.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
@@ -56,8 +57,9 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices ``nodes`` (k,). A radius is the
-    rest distance to the nearest other node, within bounds. The array is empty if a bake would refuse so many nodes.
+    """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices with indices ``nodes`` (k,). A
+    radius is the rest distance to the nearest other node, clipped to bounds. Return an empty array if there are more
+    nodes than a bake accepts.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
@@ -69,8 +71,8 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return circles that outline ``balls`` (k,4: centre, radius) for the viewer, as pairs of line ends (2l,3).
-    ``to_view`` (4,4) is the view matrix.
+    """Return circles that outline ``balls`` (k,4: centre, radius) for the viewer, as l line segments with the ends
+    (2l,3). ``to_view`` (4,4) is the view matrix.
     """
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
@@ -79,8 +81,9 @@ def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
 
 
 def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
-    """Return the vertex positions, (n,3) in world space, of the displayed object ``shown``: the body or its baked
-    duplicate. If modifiers change the number of vertices, modifiers and shape keys are ignored.
+    """Return the vertex positions of a body, (n,3) in world space, as the viewport displays the object ``shown``: the
+    body or the duplicate with its bake. If modifiers change the number of vertices, return positions without modifiers
+    and shape keys.
     """
     evaluated = shown.evaluated_get(depsgraph)
     mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
@@ -88,7 +91,9 @@ def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
 
 
 def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions (s,3) of the vertices that springs pull, and the ends (2l,3) of lines to the targets."""
+    """Return the positions (s,3) of the vertices that springs pull, and the ends (2l,3) of lines from these vertices to
+    their targets.
+    """
     points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
     for k, spring in enumerate(obj.sinew.springs):
         pulled = positions[weights[:, 1 + k] > 0.0]
@@ -101,7 +106,9 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
 
 
 def colliders_of(obj: Any, context: Any) -> list[Any]:
-    """Return the collider objects of a body; [] if its collider collection contains no usable object."""
+    """Return the collider objects of a body. Return an empty list if the body's collider collection contains no usable
+    object; the overlay ignores this error, and the bake reports it.
+    """
     try:
         return collider_objects(obj, context)
     except ColliderError:
@@ -109,8 +116,8 @@ def colliders_of(obj: Any, context: Any) -> list[Any]:
 
 
 def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
-    """Return a grid over the ground around the body, at ``distance`` above it, as pairs of line ends (2l,3) in world
-    space. The grid is empty without a ground, or if a positive ``distance`` is too small to be seen.
+    """Return a grid over the ground around the body, at ``distance`` above it: the ends (2l,3) of its l lines, in world
+    space. Return an empty array without a ground, or if the distance is positive but too small to be seen.
     """
     collisions = obj.sinew.collisions
     if not collisions.use_ground or len(positions) == 0:

@@ -78,30 +78,33 @@ _ROWS = ("normal_x", "normal_y", "normal_z")
 
 
 def tets_shader() -> Any:
-    """Return the shader of tetrahedra, with the vertex attributes of ``overlay_tets.Corners`` and the push constants of
-    :func:`normal_rows`. Raise PreviewError if the driver rejects the shader.
+    """Return the shader of tetrahedra, with the vertex attributes of ``overlay_tets.Corners``. The push constants
+    ``normal_x``, ``normal_y`` and ``normal_z`` are the rows of the matrix that takes normals to view space
+    (:func:`normal_rows`). Raise PreviewError if the driver rejects the shader.
     """
     info = shader_info("position", "normal", "colour")
     return shader_of(info, _ROWS, _TETS_VERTEX, _LIGHT + _EDGES, ("lit_normal", "lit_colour", "corner"))
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts. The fourth components of its push constants (:func:`normal_rows`) are the colour."""
+    """Return the shader of ghosts, with the push constants of :func:`tets_shader`. The fourth components of
+    ``normal_x``, ``normal_y`` and ``normal_z`` are red, green and blue of the ghost.
+    """
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 
 def swing_shader() -> Any:
     """Return the shader of vibrations, with the vertex attributes of ``gpu_mode.swing_batch`` and the push constants of
-    :func:`normal_rows`. The fourth component of ``normal_x`` is the amplitude.
+    :func:`tets_shader`. The fourth component of ``normal_x`` is the amplitude.
     """
     info = shader_info("position", "shift", "normal", "turn", "bend", "colour")
     return shader_of(info, _ROWS, _SWUNG_VERTEX, _LIGHT, ("lit_normal", "lit_colour"))
 
 
 def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
-    """Return the push constants ``normal_x``, ``normal_y`` and ``normal_z``: the rows of the matrix that takes normals
-    from object to view space. ``view`` is the view matrix (4,4), ``matrix`` the object's world matrix (4,4). ``behind``
-    (3,) has the fourth components.
+    """Return the push constants ``normal_x``, ``normal_y`` and ``normal_z`` of the shaders: the rows of the matrix that
+    takes normals from object to view space. ``view`` (4,4) is the view matrix, ``matrix`` (4,4) the object's world
+    matrix; ``behind`` (3,) is appended as the fourth component of each row.
     """
     turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
     rows = turn @ np.linalg.inv(matrix[:3, :3]).T
@@ -110,9 +113,9 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 
 def dots_shader() -> Any:
-    """Return the shader of point marks; raise PreviewError if the driver rejects it. The fourth component of
-    ``position``, 0 to 1, blends from white to the colour ``tint``. The fourth component of ``tint`` is the width in
-    pixels. The first component of ``form`` is the shape's index in ``FORMS``.
+    """Return the shader of point marks; raise PreviewError if the driver rejects it. The fourth component of the
+    attribute ``position``, 0 to 1, blends from white to the mark's colour. The push constant ``tint`` has this colour
+    and, as fourth component, the width in pixels; the first component of ``form`` is the shape's index in ``FORMS``.
     """
     return shader_of(shader_info("position"), ("tint", "form"), _PLACED + _DOT, _MARK_COLOUR, ("inner",))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 class Slice(NamedTuple):
     """Cutting plane perpendicular to ``axis`` (0, 1, 2), at ``offset`` from 0 (lowest tet) to 1 (highest tet). The tets
-    below are shown or, if ``flipped``, the tets above.
+    below it are shown or, with ``flipped``, those above it.
     """
 
     axis: int
@@ -31,8 +31,9 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Vertex attributes of t triangles, three corners each, (3t,4) float32: ``position`` in object space and the
-    corner's index 0, 1 or 2; outward unit ``normal`` and 0; linear ``colour`` and 1.
+    """Vertex attributes of t triangles, three corners per triangle, each (3t,4) float32. ``position``: object space,
+    and the index 0, 1 or 2 of the corner in its triangle; ``normal``: outward unit normal, and 0; ``colour``: linear
+    colour, and 1.
     """
 
     position: np.ndarray
@@ -44,8 +45,8 @@ class ShownTets:
     """Tetrahedra of a body, ready to draw.
 
     Attributes: ``count``, the number of tetrahedra; ``names`` of the k materials; ``colours_of_materials`` (k,3),
-    linear; ``stiffness``, lowest and highest Young's modulus, Pa; ``outside`` (v,3), positions in object space of the
-    vertices far outside all tetrahedra.
+    linear; ``stiffness``, lowest and highest Young's modulus, Pa; ``outside`` (v,3) float32, positions in object space
+    of the v badly embedded vertices, which are far outside all tetrahedra.
     """
 
     def __init__(self, got: CachedMaterials) -> None:
@@ -66,8 +67,8 @@ class ShownTets:
         self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
-        """Return the corners of the triangles to draw: the boundary of all tets or, with ``cut``, of the tets on its
-        shown side. ``colour`` is STIFFNESS or MATERIALS.
+        """Return the corners of the triangles to draw: the boundary of all tets or, with ``cut``, of the tets on the
+        shown side of that plane. ``colour`` is STIFFNESS or MATERIALS.
         """
         kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)
@@ -89,8 +90,8 @@ class ShownTets:
 
 
 def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
-    """Return the frame store, of the bake or of live mode, with the newest tetrahedra of a body, and the modification
-    times of its files, ns. Return (None, ()) without tetrahedra.
+    """Return the frame store, of the bake or of live mode, that has the newest tetrahedra of a body, and the
+    modification times of their files, ns. Return (None, ()) if neither has tetrahedra.
     """
     folders = [frame_folders.recorded_folder(obj), frame_folders.live_path(obj) if frame_folders.has_home() else None]
     found = []

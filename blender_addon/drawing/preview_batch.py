@@ -16,8 +16,8 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 class Skinned:
     """Vertex buffer of g vertices deformed by h handles.
 
-    ``positions`` (g,3); ``normals`` (g,4), with a fourth component for the shader; ``numbers`` (g,h,3): skinning weight
-    and its derivatives along two tangents.
+    ``positions`` (g,3); ``normals`` (g,4), whose fourth component depends on the shader; ``numbers`` (g,h,3): per
+    vertex and handle, the skinning weight and its derivatives along the vertex's two tangents.
     """
 
     def __init__(self, positions: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
@@ -36,7 +36,9 @@ class Skinned:
         self.vertices = vertices_of(**columns)
 
     def bind(self, shader: Any, handles: Any) -> None:
-        """Set the inputs of a bound shader: the uniform buffer ``handles`` and any texture of weights."""
+        """Set the inputs of a bound shader: the uniform buffer ``handles`` and, if there is one, the texture of
+        weights.
+        """
         shader.uniform_block("handles", handles)
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
@@ -68,7 +70,7 @@ def most_in_a_row(count: int, each: int = 1) -> int:
 
 def texture_of(texels: np.ndarray, per_row: int) -> Any:
     """Return a 32-bit float texture with ``per_row`` items per row; ``texels`` (n,e,4) are e texels per item. Raise
-    PreviewError if the graphics card cannot store the texture.
+    PreviewError if the graphics card cannot store it.
     """
     count, each = texels.shape[:2]
     rows, width = -(-count // per_row), min(per_row, count) * each

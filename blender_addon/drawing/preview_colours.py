@@ -1,5 +1,5 @@
-"""Linear colours of the live preview: one colour as in Solid mode, or a colour per vertex (n,3) by stiffness, mode
-weight or cluster.
+"""Linear colours of the live preview: a single colour for the object as a viewport shows it, or a colour per vertex
+(n,3) by stiffness, mode weight or cluster.
 
 Colour maps are interpolated in display colours, then converted to linear ones.
 """
@@ -24,8 +24,9 @@ _GOLDEN = 0.61803398875
 
 
 def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object in Solid mode. ``shading`` are the viewport's settings. Random, attribute
-    and texture colours are replaced by the object's colour.
+    """Return the linear colour of the object in Solid mode, by the viewport's settings ``shading``: the viewport's
+    single colour, the colour of the object's first material, or the object's own. Random, attribute and texture colours
+    are replaced by the object's own.
     """
     if shading.color_type == "SINGLE":
         return tuple(shading.single_color)
@@ -36,8 +37,8 @@ def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
 
 
 def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object's edges. ``shading`` are the viewport's settings, ``theme`` the theme of
-    3D Views.
+    """Return the linear colour of the object's edges: the wire colour of ``theme``, the theme of 3D Views, or the
+    object's own colour, as the viewport's settings ``shading`` say.
     """
     if shading.wireframe_color_type == "THEME":
         return tuple(_linear(np.array(theme.wire)).tolist())
@@ -48,7 +49,7 @@ def stiffness_colours(
     log_stiffness: np.ndarray, softest: float | None = None, stiffest: float | None = None
 ) -> np.ndarray:
     """Return linear colours (n,3) for logarithms of the stiffness (n,): blue at ``softest``, red at ``stiffest``. Both
-    are logarithms, by default the minimum and the maximum.
+    are logarithms too, by default the minimum and the maximum.
     """
     low = float(log_stiffness.min()) if softest is None else softest
     high = float(log_stiffness.max()) if stiffest is None else stiffest

@@ -14,7 +14,8 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 class FineCard:
     """Subdivision of a mesh from n to m vertices, as GPU vertices in 32 bits, with Blender's smooth and flat shading.
 
-    With ``mirrored``, faces are flipped. ``triangles`` (t,3) are indices of subdivided vertices.
+    With ``mirrored``, positions are given in mirrored coordinates, so the faces are flipped to point outwards.
+    ``triangles`` (t,3) are indices of subdivided vertices.
     """
 
     def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:

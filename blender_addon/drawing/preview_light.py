@@ -20,8 +20,8 @@ _FACING = 0.05
 
 
 class Light(NamedTuple):
-    """Light: ``direction``, the unit vector towards it in view space; linear colours ``diffuse`` and ``specular``;
-    ``wrap`` of the diffuse light beyond the hemisphere, 0 (Lambert) to 1.
+    """Light: ``direction``, the unit vector towards it in view space; linear colours of its ``diffuse`` and
+    ``specular`` light; ``wrap``, 0 (Lambert) to 1, by which the diffuse light wraps around beyond the hemisphere.
     """
 
     direction: Colour

@@ -28,7 +28,8 @@ folded. The matrix, identity on a plane, has the derivatives of the tangent coor
 
 class DrawnMesh(NamedTuple):
     """Mesh at rest: ``triangles`` (t,3); ``normals`` (t,3,3), unit normals of their corners in world space; ``edges``
-    (e,2); ``cage``, the input of a Subdivision modifier; ``mirrored`` if the world matrix is a reflection.
+    (e,2), drawn as wires; ``cage``, the input mesh of a Subdivision modifier; ``mirrored`` is True if the world matrix
+    is a reflection.
     """
 
     triangles: np.ndarray
@@ -51,9 +52,9 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """GPU vertices, g in number: mesh vertices ``vertices`` (g,); unit ``normals`` (g,3); ``triangles`` (t,3) and
-    ``edges`` (e,2), indices of GPU vertices; ``slopes`` (2,g,h), derivatives of h skinning weights along two tangents,
-    times the body's size.
+    """GPU vertices, g in number: ``vertices`` (g,), the mesh vertex of each; ``normals`` (g,3), unit; ``triangles``
+    (t,3) and ``edges`` (e,2), indices of GPU vertices; ``slopes`` (2,g,h), derivatives of the h skinning weights along
+    the two tangents, times the body's size.
     """
 
     vertices: np.ndarray
@@ -64,8 +65,8 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """GPU vertices of a mesh whose positions are set directly, without handles. ``card`` are the GPU vertices at rest,
-    ``skin`` has rest positions, centre and size.
+    """GPU vertices of a mesh whose positions are set directly, without handles. ``card``: GPU vertices of the mesh at
+    rest; ``skin``: rest positions, with the body's centre and size.
     """
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
@@ -82,8 +83,8 @@ class BentCard:
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """Return the rest shape of a simulated object's mesh, after the modifiers that precede the simulation, in world
-    space at ``frame``. The scene is restored.
+    """Return the rest shape of a simulated object's mesh, after the modifiers that precede the simulation in the
+    modifier stack. The object's transform at ``frame`` maps it to world space. The scene is restored.
     """
     position = stack_position(obj)
     with cut_after(obj, position), at_frame(context.scene, frame):
@@ -107,8 +108,8 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two unit tangents, each (g,3), perpendicular to the unit normals (g,3), as in the shader (Duff et al.,
-    2017).
+    """Return two unit tangents, each (g,3), perpendicular to the unit normals (g,3): Duff et al. 2017, as in the
+    shader.
     """
     nx, ny, nz = normals.T
     s = np.where(nz >= 0.0, 1.0, -1.0)
@@ -131,9 +132,9 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge face corners that have the same vertex and equal normals into GPU vertices. ``corners`` (f,k) are vertex
-    indices, ``normals`` (f,k,3) normals. Return the index (g,) of each GPU vertex's first corner in the flattened
-    ``corners``, and the GPU vertex of each corner (f,k).
+    """Merge face corners that have the same vertex and equal normals into one GPU vertex. ``corners`` (f,k) and
+    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return, per GPU
+    vertex, the index (g,) of its first corner in the flattened ``corners``, and the GPU vertex of each corner, (f,k).
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)
@@ -144,8 +145,8 @@ def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
-    """Return mesh edges (e,2) as pairs of GPU vertices, without edges that have no face. ``vertices`` (g,) are the mesh
-    vertices of the GPU vertices, ``count`` is the number of mesh vertices.
+    """Return mesh edges (e,2) as pairs of GPU vertices, without edges that have no face. ``vertices`` (g,) is the mesh
+    vertex of each GPU vertex, ``count`` the number of mesh vertices.
     """
     own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -154,8 +155,9 @@ def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarra
 
 
 def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, rest: np.ndarray) -> list[sp.csr_matrix]:
-    """Return two matrices (g,n), one per tangent, from values at n mesh vertices to derivatives at g GPU vertices:
-    area-weighted means over triangles. ``triangles`` and ``fans`` (t,3) are mesh and GPU vertices of the triangles.
+    """Return two matrices (g,n), one per tangent, that map values at the n mesh vertices to derivatives along this
+    tangent at the g GPU vertices. They are area-weighted means over the adjacent triangles, exact for functions linear
+    in the tangent plane. ``triangles`` and ``fans`` (t,3) are mesh and GPU vertices of the triangles.
     """
     x = rest[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])

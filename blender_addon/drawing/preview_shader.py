@@ -6,7 +6,9 @@ Rest positions p have the body's centre as origin and its size as unit; c = [p, 
     dx/dt = A [t, 0] + sum_k (dw_k/dt) (c @ H_k),  normal along dx/dt1 × dx/dt2
 
 d/dt is the derivative along a tangent t of the rest surface; t1 and t2 are two tangents. So three numbers per handle
-and vertex suffice, (w, dw/dt1, dw/dt2). They are vertex attributes while 16 slots can hold them, else texels.
+and vertex suffice, (w, dw/dt1, dw/dt2). They are vertex attributes while the 16 slots of every back end can hold them,
+else texels of a texture. The loop over handles is unrolled, without arrays, ``inout`` or indices that a translator to
+Metal or SPIR-V could fail on.
 """
 
 from __future__ import annotations
@@ -100,12 +102,16 @@ def attribute_count(handles: int) -> int:
 
 
 def texels_each(handles: int) -> int:
-    """Return the number of four-float texels per vertex that hold the weights of ``handles`` handles."""
+    """Return the number of four-float texels per vertex that hold the weights of ``handles`` handles: three texels per
+    four handles.
+    """
     return 3 * -(-handles // 4)
 
 
 def handle_rows(handles: int) -> int:
-    """Return the number of four-float rows in the uniform buffer of ``handles`` handles."""
+    """Return the number of four-float rows in the handles' uniform buffer: three per handle, for a number of handles
+    rounded up to a multiple of four.
+    """
     return 12 * -(-handles // 4)
 
 
@@ -138,7 +144,7 @@ def skinning_info(handles: int) -> Any:
 
 def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
     """Return the shader of the lit body, in one colour or one per vertex; raise PreviewError if the driver rejects it.
-    ``per_row`` and ``colours_per_row`` are the vertices per texture row of weights and of colours.
+    ``per_row`` and ``colours_per_row`` are the vertices per row of the textures of weights and of colours.
     """
     info = skinning_info(handles)
     info.sampler(0, "FLOAT_2D", "colours")

@@ -92,7 +92,9 @@ def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colo
 
 
 def free_corners(context: Any) -> tuple[float, float, float]:
-    """Return the left, right and lower edge, pixels, of a 3D View without toolbar, sidebar and asset shelf."""
+    """Return the left, right and lower edge, pixels, of the part of a 3D View that toolbar, sidebar and asset shelf
+    leave free.
+    """
     region = context.region
     left, right, below = 0.0, float(region.width), 0.0
     if not context.preferences.system.use_region_overlap:

@@ -82,6 +82,6 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Remove stand-ins brought back by an undo or a file, except the one with ``session_uid`` ``but``."""
+    """Remove stand-ins that an undo or a file has brought back, except the one with ``session_uid`` ``but``."""
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

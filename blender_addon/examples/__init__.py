@@ -39,8 +39,8 @@ EXAMPLES: dict[str, ModuleType] = {
 
 
 def add(name: str, context: Any) -> Any:
-    """Build the example ``name``, a key of ``EXAMPLES``, at the 3D cursor. Return its body, which becomes the only
-    selection.
+    """Build the example ``name``, a key of ``EXAMPLES``, at the 3D cursor. Return its body, which becomes the active
+    and only selected object.
     """
     example = EXAMPLES[name]
     stage = Stage(context, example.LABEL)

@@ -80,7 +80,9 @@ def build(stage: Stage) -> Any:
 
 
 def _chew(stage: Stage, jaw: Any) -> None:
-    """Insert keyframes of the jaw: it closes hard, rubs sideways, opens, and closes again."""
+    """Insert keyframes of the jaw: it closes hard, rubs sideways, opens, and closes again. Each row of ``turns`` has a
+    time, s, and the rotations upwards and sideways, degrees.
+    """
     turns = (
         (0.0, 0, 0), (0.15, 0, 0), (0.7, 29, 0), (0.9, 29, 0), (1.15, 29, 5), (1.4, 29, -5), (1.6, 29, 0), (2.0, -4, 0),
         (2.4, 20, 0),

@@ -70,6 +70,8 @@ def _snake() -> Part:
 
 
 def _head(along: float) -> float:
-    """Return the radius, m, of the snake's head at the fraction ``along``, 0.9 to 1, of the snake's length."""
+    """Return the radius, m, of the snake's head at the fraction ``along``, 0.9 to 1, of the snake's length: a neck, a
+    wider head, a round snout.
+    """
     part = (along - 0.9) / 0.1
     return THICK * (1.0 + 0.35 * math.sin(math.pi * part)) * math.sqrt(max(1.0 - part**6, 0.02))

@@ -1,4 +1,6 @@
-"""Armatures made from a table of bones (head and tail, m, and name of the parent), and meshes that follow them."""
+"""Armatures made from a table of bones, and meshes that follow them. Each row has the bone's head and tail, m, and the
+name of its parent.
+"""
 
 from __future__ import annotations
 

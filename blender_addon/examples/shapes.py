@@ -1,4 +1,6 @@
-"""Mesh parts made of Blender's primitives: functions that add a part to a ``bmesh``. Lengths are in metres."""
+"""Mesh parts made of Blender's primitives. Each part is a function that adds itself to a ``bmesh``. Lengths are in
+metres.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ def lathe(
     flute: Callable[[float, float], float] = lambda angle, height: 1.0,
     x: float = 0.0,
 ) -> Part:
-    """Return a closed body of revolution about a vertical axis at ``x``. ``profile`` lists points (radius, height) from
-    the lower to the upper end. ``flute(angle, height)`` is a factor on the radius.
+    """Return a closed body of revolution about a vertical axis at ``x``. ``profile`` lists its points (radius, height),
+    from the lower end on the axis to the upper end. ``flute(angle, height)`` is a factor on the radius.
     """
     angles = [2.0 * math.pi * k / segments for k in range(segments)]
 
@@ -87,7 +89,7 @@ def disc(radius: float, thickness: float, segments: int = 64) -> Part:
 
 
 def gumdrop(width: float, middle: float = 0.0) -> Part:
-    """Return a drop of this ``width``, m, with a flat foot, a round rim and a dome. The foot is at the height
+    """Return a drop of this ``width``, m, with a flat foot, a round rim and a dome; its foot is at the height
     -``middle``, m.
     """
     foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]

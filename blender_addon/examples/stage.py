@@ -1,4 +1,6 @@
-"""Stage of an example: a new collection at the 3D cursor, in metres and seconds whatever the scene's units."""
+"""Stage of an example: a new collection at the 3D cursor, with lengths in metres and times in seconds, independent of
+the scene's units, frame rate and first frame.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from .shapes import Part, disc
 
 
 class Stage:
-    """Builder of an example's objects. ``root``, an empty at the cursor with a unit of 1 m, is the parent of all
-    objects.
+    """Builder of an example's objects. ``root``, an empty at the cursor whose local unit is 1 m, is the parent of all
+    objects, so moving it moves the example.
     """
 
     def __init__(self, context: Any, name: str) -> None:
@@ -34,7 +36,9 @@ class Stage:
         self.root.empty_display_size = 0.1
 
     def add(self, name: str, data: Any, collection: Any = None) -> Any:
-        """Add and return an object with this ``data`` in the example's collection, or in ``collection`` within it."""
+        """Add an object with the data ``data`` to the example's collection, or to ``collection`` within it; return the
+        object.
+        """
         obj = bpy.data.objects.new(name, data)
         (collection or self.collection).objects.link(obj)
         obj.parent = self.root
@@ -53,7 +57,7 @@ class Stage:
 
     def one_skin(self, mesh: Any, voxel: float, smooth: int) -> Any:
         """Return one surface around all parts of ``mesh``, by voxel remeshing; ``mesh`` is removed. ``voxel`` is the
-        voxel size, m. ``smooth`` is the number of smoothing iterations.
+        voxel size, m, ``smooth`` the number of smoothing iterations.
         """
         parts = bpy.data.objects.new("Parts", mesh)
         self.collection.objects.link(parts)
@@ -96,8 +100,8 @@ class Stage:
         setattr(owner, name, keys[0][1])
 
     def body(self, obj: Any, seconds: float, cells: int) -> Any:
-        """Make an object an elastic body that is baked over ``seconds``, with ``cells`` lattice cells across. Return
-        its settings, which have no materials yet.
+        """Make an object an elastic body that is baked over ``seconds``, with ``cells`` lattice cells across and with
+        contact only within the example. Return its settings, which have no materials yet.
         """
         settings = obj.sinew
         settings.enabled = True
@@ -108,8 +112,8 @@ class Stage:
         return settings
 
     def material(self, obj: Any, preset: str, stiffness: float, weights: np.ndarray | None = None) -> Any:
-        """Append a physical material to a body: the values of ``preset`` with a Young's modulus ``stiffness``, Pa.
-        ``weights`` (n,) limit the material to some vertices.
+        """Append a physical material to a body: the values of ``preset`` with a Young's modulus ``stiffness``, Pa. It
+        applies to the vertices with ``weights`` (n,), or to all.
         """
         chosen = next(p for p in PRESETS if p.name == preset)
         material = defaults.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
@@ -125,7 +129,9 @@ class Stage:
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
-        """Add a round floor at the cursor's height, as collider of the bodies with the settings ``body_settings``."""
+        """Add a round floor at the cursor's height. It becomes the collider, at a contact distance of 2 mm, of the
+        bodies whose settings are ``body_settings``.
+        """
         collection = None
         if body_settings:
             collection = bpy.data.collections.new(f"{self.collection.name} Colliders")

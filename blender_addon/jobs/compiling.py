@@ -1,6 +1,6 @@
-"""Compilation of the Numba kernels in the background, so that the first bake does not wait for it.
-
-A child process of the lowest priority compiles while no task runs. It can be ended at any time.
+"""Compilation of the Numba kernels in the background, begun soon after the extension is enabled, so that the first bake
+does not wait for it. A child process of the lowest priority compiles while no task runs. It can be ended at any time;
+kernels compiled until then are kept.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _reached = 0.0
 
 
 def share(shown: State) -> float:
-    """Return the completed fraction, 0 to 1, of the current phase of the task state ``shown``. Kernels that were
-    compiled in the background count as done.
+    """Return the completed fraction, 0 to 1, of the current phase of the task state ``shown``. If this phase compiles
+    kernels, the fraction is at least the one reached in the background, so that a progress bar never moves back.
     """
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
@@ -52,7 +52,9 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """Kill the compiling child process, as before a task starts or when the extension is disabled."""
+    """Kill the compiling child process. Called when a task starts, since the task's own child process compiles the
+    kernels that it needs, and when the extension is disabled.
+    """
     global _child, _state
     if bpy.app.timers.is_registered(look):
         bpy.app.timers.unregister(look)
@@ -62,8 +64,8 @@ def end() -> None:
 
 
 def look() -> float | None:
-    """Start the compiling child process or process its events. This timer function returns the seconds to the next
-    call, None for no further call.
+    """Start the compiling child process or, if it runs, process its events (a timer function). Return the seconds until
+    the next call, None for no further call.
     """
     global _child, _state, _is_done, _reached
     if _child is None:

@@ -1,8 +1,10 @@
-"""Queue of background tasks on bodies, such as Bake: read the scene, run a child process, apply its result.
+"""Queue of background tasks on bodies: read the scene, run a child process, apply its result. Bake, Tetrahedralize,
+Convert Result, Compare and live mode are such tasks.
 
 ``state_machine`` defines the states of a task. One timer, :func:`tick`, polls the child process and begins waiting
-tasks. A long reading of the scene continues in a modal operator that handles Esc and blocks all other input. Objects
-are identified by ``session_uid``, since an undo or a file load invalidates references to them.
+tasks. If reading the scene takes long, it continues in a modal operator that handles Esc and blocks all other input,
+since the scene is then set to the frame being read. Objects are identified by ``session_uid``, since an undo or a file
+load invalidates references to them.
 """
 
 from __future__ import annotations
@@ -39,14 +41,14 @@ _works: list[Task] = []
 
 def current(object_uid: int | None = None) -> Task | None:
     """Return the task whose child process runs or whose result is not applied yet, else None. With ``object_uid``
-    (``session_uid``), ignore tasks on other objects.
+    (``session_uid``), return it only if it is a task on that object.
     """
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """Return the task for which the scene is being read, else None. With ``object_uid`` (``session_uid``), ignore tasks
-    on other objects.
+    """Return the task for which the scene is being read, else None. With ``object_uid`` (``session_uid``), return it
+    only if it is a task on that object.
     """
     return _first(READS, object_uid)
 
@@ -62,7 +64,7 @@ def waiting() -> list[Task]:
 
 
 def place_of(obj: Any) -> int:
-    """Return the position, from 1, of an object's task among the waiting tasks; 0 without a waiting task."""
+    """Return the position of an object's task in the queue of waiting tasks, from 1; 0 if it does not wait."""
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
@@ -85,11 +87,12 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin tasks, which run one after the other. In background mode, tasks with a ``here`` function are complete on
-    return.
+    """Begin tasks, which run one after the other. In background mode, where timers never run, the tasks are complete
+    when this returns, if all of them have a ``here`` function.
 
-    Raise SinewError if the scene is being read for another task or if a task runs. With ``beside``, a task may run
-    (live mode). If a single task is refused at once, store the reason for the panel and raise SinewError.
+    Raise SinewError if the scene is being read for another task, or if a task runs. With ``beside``, a task may run
+    (live mode) while the scene is read for the new one. If only one task is begun and it is refused at once, store the
+    reason for the panel by ``Task.refuse``, and raise SinewError.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -111,7 +114,9 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """Run tasks in Blender's own process, for background mode. A SinewError at the end names all refused tasks."""
+    """Run tasks in Blender's own process, since background mode has no timers. All are tried; then one SinewError names
+    those that were refused.
+    """
     refused = []
     for work in works:
         obj = visibility.object_of(work.object_uid)
@@ -142,7 +147,9 @@ def _advance() -> None:
 
 
 def _begin(work: Task) -> None:
-    """Read the scene for a task for up to ``AT_ONCE`` s, then launch the task or continue in a modal operator."""
+    """Read the scene for a task for up to ``AT_ONCE`` s. If all is read then, launch the task; else continue in a modal
+    operator.
+    """
     obj = visibility.object_of(work.object_uid)
     work.note(Begun())
     with _ending_when_refused(work), visibility.where_it_is_shown(obj):
@@ -158,8 +165,11 @@ def _begin(work: Task) -> None:
 
 
 def go_on() -> None:
-    """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. An Esc
-    between both calls cancels the task. Errors are stored for the panel and raised.
+    """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. Errors are
+    stored for the panel and raised.
+
+    The launch waits for the call after the last reading, so that an Esc pressed during that reading cancels the task
+    before its child process starts.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
@@ -185,7 +195,7 @@ def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
 
 
 def _launch(work: Task) -> None:
-    """Begin a task whose scene was read; ReferenceError if its object was deleted."""
+    """Begin a task with what was read from the scene; ReferenceError if its object was deleted."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         raise ReferenceError
@@ -241,16 +251,17 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Cancel the task for which the scene is being read. ``message`` is the reason for the panel; "" after a cancel by
-    the artist.
+    """Cancel the task for which the scene is being read, and restore the scene. ``message`` is the reason for the
+    panel; "" if the artist cancelled it.
     """
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel all waiting tasks, and the task for which the scene is being read or, if there is none, the running task.
-    A child stops after its time step, or is killed in a phase that cannot be stopped.
+    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read or, if there is
+    none, the running task. Its child stops after the time step, or is killed in a phase that cannot be stopped;
+    :func:`tick` handles its end.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -260,7 +271,9 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """Kill the child process and remove all tasks except ``keep``. Frames on disk remain valid."""
+    """Kill the child process and remove all tasks except ``keep``, as before quitting or loading another file. Frames
+    on disk remain valid.
+    """
     for work in [work for work in _works if work is not keep]:
         work.leave(kill=True)
         _forget(work)
@@ -270,7 +283,7 @@ def abandon(keep: Task | None = None) -> None:
 
 
 def tick() -> float | None:
-    """Process the events of the child process and begin waiting tasks. This timer function returns the seconds to the
+    """Process the events of the child process and begin waiting tasks (a timer function). Return the seconds until the
     next call; None if no task is left.
     """
     try:
@@ -301,7 +314,9 @@ def _attend(work: Task) -> None:
 
 
 def _take(work: Task) -> None:
-    """Apply the result of a task whose child has ended. Remove the task unless the user must do something first."""
+    """Apply the result of a task whose child has ended, and remove the task; if the user must do something first, the
+    task stays.
+    """
     try:
         waits_for = work.take(work)
     except Exception:
@@ -317,7 +332,9 @@ def _take(work: Task) -> None:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``: cancel the reading of the scene."""
+    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``, caused by another window or a script: cancel the reading of
+    the scene.
+    """
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read completely, {because}. Start again.")
 

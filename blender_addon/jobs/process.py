@@ -1,6 +1,7 @@
 """Child process that runs the simulation: start, events, commands and end.
 
-A separate process keeps Blender responsive and alive after a crash. A daemon thread puts its output lines into a queue.
+The library runs in a child process, since a factorization holds Python's GIL for seconds, and since a crash must not
+end Blender. A daemon thread puts the child's output lines into a queue.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Order:
     folder : folder of the store with the job
     mode : ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (which has no job)
     frames : number of frames of the complete bake; 0 in modes without frames
-    modes : number of modes of a Geometry Nodes result; 0 for other results
+    modes : number of modes for handles (affine displacements) fitted to the frames; 0 for none
     until : last frame to bake; None for the last frame of the job
     beside : folder and ``modes`` per further body that is baked together with the first
     """
@@ -93,7 +94,9 @@ class Child:
         self._lines.put(None)
 
     def events(self) -> Iterator[Event | None]:
-        """Yield the events that have arrived since the last call, then None if the child has closed its output."""
+        """Yield the events that have arrived from the child since the last call. After the last event of a child that
+        has closed its output, yield None.
+        """
         with contextlib.suppress(queue.Empty):
             while (line := self._lines.get_nowait()) is not None:
                 if event := event_of(line):
@@ -135,7 +138,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _may_be_gone() -> Iterator[None]:
-    """Ignore the error of writing to a child that has just ended."""
+    """Ignore the error of writing to a child that has just ended (on Windows: invalid argument). Its end is handled
+    where its output is read.
+    """
     try:
         yield
     except OSError as error:
@@ -164,7 +169,9 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
 
 
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
-    """Return the error for a child that ended with exit code ``code`` in a mesher; the job is in ``folder``."""
+    """Return the error for a child that ended with exit code ``code`` inside the third-party mesher ``method``.
+    ``folder`` has the body's job.
+    """
     try:
         return mesher_process.crash(FrameStore.open(folder).job().body.surface, method, code)
     except StoreError as error:  # the store was deleted, too
@@ -177,7 +184,9 @@ def _last_lines(log: Path, count: int = 3) -> str:
 
 
 def python_executable() -> str:
-    """Return the path of a Python of Blender's version for the child; SinewError if there is none."""
+    """Return the path of a Python interpreter of Blender's Python version for the child; SinewError
+    if there is none.
+    """
     found = child_process.python_executable(_preferred_python())
     if not found:
         name = child_process.python_name()

@@ -3,7 +3,8 @@
     WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
                          in short parts         StopAsked: STOPPING    until the scene can be changed
 
-StopAsked before RUNNING, and Over in any stage, lead to OVER. Events that cannot happen in a stage change nothing.
+StopAsked before RUNNING, and Over in any stage, lead to OVER. Events that cannot happen in a stage, such as a late line
+of a killed child, change nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ DEAF = ("compile", "tetrahedralize")
 
 
 class Stage(Enum):
-    """Stage of a background task."""
+    """Stage of a task: waiting, reading the scene, scene read, child running, child asked to stop, child ended, task
+    over.
+    """
 
     WAITING = auto()
     READING = auto()
@@ -54,11 +57,13 @@ class Read(Event):
 
 
 class AllRead(Event):
-    """Event: the whole scene was read."""
+    """Event: the whole scene was read, and set back to the frame that it was at before."""
 
 
 class Started(Event):
-    """Event: a child process was started. ``frames`` is the number of frames of the complete bake; 0 without frames."""
+    """Event: a child process was started. ``frames`` is the number of frames of the complete bake; 0 for tasks without
+    frames.
+    """
 
     frames: int
 
@@ -68,7 +73,9 @@ class StopAsked(Event):
 
 
 class Ended(Event):
-    """Event: the child process has ended. The fields are used only if the child has not reported its outcome itself."""
+    """Event: the child process has ended. ``outcome``, ``message`` and ``remedy`` are used only if the child has not
+    reported its outcome itself, since it crashed or was killed.
+    """
 
     outcome: str
     message: str = ""
@@ -76,7 +83,9 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: the user must do what ``words`` say before the result can be applied; "" if nothing has to be done."""
+    """Event: the user must do what ``words`` say before the result of the child can be applied to the scene; "" if
+    nothing has to be done.
+    """
 
     words: str
 
@@ -97,7 +106,7 @@ class State:
     frames_total, frames_before, frames_done : frames of the complete bake, on disk at the start, and computed since
     newest, last_step : number of the last frame done, and the report of its last time step
     body : index of the body that is being prepared, among the bodies baked together
-    meshes : pairs of a body's index and the statistics of its tetrahedra
+    meshes : pairs of a body's index and the event with the statistics of its tetrahedra
     warnings, move : contact warnings; name and displacement of an overlapping body, as in ``errors.OverlapError``
     outcome : ``done``, ``stopped`` or ``error`` with a ``message`` and its ``remedy``; "" until known
     waits_for : what the user must do before the result can be applied to the scene; "" if nothing
@@ -144,7 +153,9 @@ class State:
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
 
     def mesh(self, body: int = 0) -> Mesh | None:
-        """Return the statistics of the tetrahedra of the body with index ``body``; None before they have arrived."""
+        """Return the mesh event (statistics of the tetrahedra) of the body with index ``body``; None before it has
+        arrived.
+        """
         return dict(self.meshes).get(body)
 
     @property
@@ -173,8 +184,8 @@ class State:
         return self.phase.done / total if total else 0.0
 
     def remaining(self, now: float) -> float | None:
-        """Return the estimated seconds until all frames, or all kernels, are done; None if unknown. ``now`` is a time
-        of the monotonic clock, s.
+        """Return the seconds left until all frames, or all kernels, are done, at the average pace of those done.
+        ``now`` is a time of the monotonic clock, s. Return None if unknown.
         """
         done, total = {
             "simulate": (self.frames_done, self.frames_total - self.frames_before),
@@ -186,7 +197,9 @@ class State:
 
     @property
     def is_deaf(self) -> bool:
-        """True if the child was asked to stop, but must be killed, since its phase cannot react (:data:`DEAF`)."""
+        """True if the child was asked to stop, but is in a phase that cannot react (:data:`DEAF`)
+        and must be killed.
+        """
         return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property
@@ -213,8 +226,8 @@ HAPPENS_IN = {
 
 
 def transition(state: State, event: Event, now: float) -> State:
-    """Return the state after ``event`` at the time ``now`` of the monotonic clock, s. Events that cannot happen in the
-    present stage are ignored.
+    """Return the state after ``event``, which happened at the time ``now`` of the monotonic clock, s. An event that
+    cannot happen in the present stage is ignored.
     """
     if not isinstance(event, Over) and state.stage not in HAPPENS_IN.get(type(event), RUNS):
         return state
@@ -264,5 +277,5 @@ def _told(state: State, event: Event, now: float) -> State:
 
 
 def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
-    """Return the state with the outcome of the child, unless an outcome was reported before."""
+    """Return the state with the outcome of the child; if one was reported before, it is kept."""
     return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)

@@ -106,7 +106,9 @@ class Task:
         )
 
     def stop(self) -> None:
-        """Ask the child to stop after its time step, or kill it in a phase that cannot be stopped."""
+        """Ask the child to stop after its time step, or kill it in a phase that cannot be stopped; :meth:`listen`
+        handles its end.
+        """
         if self.state.stage is Stage.RUNNING:
             self.note(StopAsked())
             self.child.say("stop")
@@ -123,14 +125,17 @@ class Task:
         return child.leave(kill) if child is not None else 0
 
     def cut_off(self, take: Callable[[Task], str]) -> None:
-        """Kill the child and continue as if it had stopped by itself; ``take`` then applies the result."""
+        """Kill the child and continue as if it had stopped by itself. ``take`` replaces the function that applies its
+        result.
+        """
         self.leave(kill=True)
         self.take, self.on_tick = take, None
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return two flags: True if activity, progress or elapsed time has changed since the last call, and True if
-        activity or progress has changed.
+        """Return two flags about changes since the last call: True if activity, progress or elapsed time have changed,
+        and True if activity or progress have changed. 3D Views are redrawn only if the second flag is True, since
+        frequent redraws slow the child.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]

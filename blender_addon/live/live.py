@@ -1,7 +1,9 @@
 """Live mode: the simulation of one body in the viewport, from Play to Esc.
 
-A child process (``job_queue``) computes the frames, and a timer polls it. A *grab* is a spring by which the mouse pulls
-a vertex. A *take* is a recording of frames and grabs.
+A child process (``job_queue``) computes the frames. ``live_state`` is the state machine that chooses the next request
+to it, ``live_scene`` restores the scene, ``live_view`` draws. No modal operator runs: all work is done in the timer
+that polls the child. A *grab* is a spring by which the mouse pulls a vertex. A *take* is a recording of frames and
+grabs.
 """
 
 from __future__ import annotations
@@ -59,8 +61,9 @@ def session_of(obj: Any) -> Session | None:
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Start live mode on a body or, with ``record``, a recording. Return the session, or None if reading the scene
-    takes longer. Raise SinewError if the body cannot be simulated, or another task runs.
+    """Read the scene and start a child process that prepares the body. When it is ready, it plays or, with ``record``,
+    records. Return the session, or None if reading the scene takes longer and continues in a modal operator. Raise
+    SinewError if the body is refused, or if another task runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
@@ -72,7 +75,9 @@ def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, 
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start a session on a job in a child process. ``begun`` are initial values of fields of :class:`LiveState`."""
+    """Start a session on a job in a child process, and record if ``record``. ``begun`` are initial values of fields of
+    :class:`LiveState`.
+    """
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
@@ -99,14 +104,16 @@ def note_error(obj: Any, error: Exception | str) -> None:
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """Return the body's job for live mode, read in steps from the scene, without the springs of its last take."""
+    """Return the body's job for live mode, in steps, read from the current scene. Springs made from its last recording
+    are left out.
+    """
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
 
 def stop(message: str = "", keep: Task | None = None) -> None:
-    """End the session, restore the scene, and abandon all tasks except ``keep``. The panel shows the reason
-    ``message``; it is "" if the user ended the session.
+    """End the session, restore the scene, and abandon all tasks except ``keep``. ``message`` is the reason for the
+    panel; "" if the user ended it.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -114,7 +121,9 @@ def stop(message: str = "", keep: Task | None = None) -> None:
 
 
 def _end(reason: str) -> None:
-    """End the session for a ``reason``. Frames recorded so far are applied once the scene can be changed."""
+    """End the session for a ``reason`` other than the user's wish. Frames recorded so far are applied once the scene
+    can be changed.
+    """
     from . import live_recording
 
     session = _session
@@ -142,8 +151,8 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """Start another session with ``job`` instead of the running one. If the settings of the job are invalid, raise an
-    error before the running session ends.
+    """End the session and start another one with ``job``. If the settings of the job are invalid, the running session
+    continues unchanged; a later error, such as one of the store, ends the session.
     """
     job.check()
     state = _session.state
@@ -152,7 +161,9 @@ def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True if the scene was edited since the session began, as far as cheap checks can tell."""
+    """Return True if an edit of the scene was found since the session began. Only inputs that are cheap to read are
+    checked.
+    """
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
@@ -167,7 +178,9 @@ def record() -> None:
 
 
 def _reset_when_due(session: Session) -> None:
-    """Reset the simulation after a change of a setting that requires a reset."""
+    """Reset the simulation after a change of a setting that requires a reset. The setting's ``update`` function does
+    not do this itself, so that the reset is not part of the undo step of the change.
+    """
     session.reset_is_due = False
     with suppress(SinewError):  # already stored for the panel
         reset()
@@ -325,8 +338,8 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """End the session after its child process has ended. Return the step that the user must take before a recording can
-    be applied, or "".
+    """End the session, since its child process has ended (a ``Task.take`` function). Return what has to be done before
+    a recording can be applied; "" if nothing is left to do.
     """
     if _session is None or _session.work is not work:
         return ""
@@ -337,16 +350,16 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of modifiers that viewports show but live mode does not: modifiers that are not simulated,
-    except a Subdivision directly after the simulated modifiers.
+    """Return the names of modifiers that viewports show, but live mode does not: all after the simulated position in
+    the modifier stack, except a Subdivision directly after it.
     """
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the stiffness, N/m, of the spring by which the mouse pulls: the user's setting or, if this is 0, a value
-    at which the body's weight stretches the spring only a little.
+    """Return the spring stiffness of a grab, N/m. It is the user's setting or, if this is 0, chosen so that the body's
+    weight stretches the spring only a little.
     """
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

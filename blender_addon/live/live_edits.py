@@ -1,6 +1,7 @@
 """Edits during live mode. A change of stiffness takes effect at once, every other edit at the next Reset.
 
-Vertex group weights and other objects are not checked, since reading them takes long.
+Only inputs that are cheap to read are checked (``scene_import/edit_snapshot.py``): not vertex group weights, which
+Blender returns one by one, and not other objects. Reset and Record compare whole jobs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Stiffness(NamedTuple):
 
 
 class Edits:
-    """Comparison of an object with its state at the start of the session. Animated stiffness is not compared."""
+    """Comparison of an object with its state at the start of the session, cheap enough for every poll. Stiffness values
+    that are animated in the simulated ``body`` are not compared.
+    """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
         factors = body.vibration_stiffness
@@ -44,8 +47,8 @@ class Edits:
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Return the stiffness if it has changed since this method last returned it, or since the session began. Return
-        None if it is unchanged, or if materials or vibrations were added or removed.
+        """Return the present stiffness if it has changed since the session began, or since this method last returned a
+        change. Return None if it is unchanged, or if materials or vibrations were added or removed.
         """
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:

@@ -1,4 +1,6 @@
-"""Handlers of live mode for saving, loading, undo and frame changes."""
+"""Handlers of live mode for saving, loading, undo and frame changes. Without a session they do nothing, except after an
+undo or load.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def before_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Handle ``save_pre``: show the mesh and restore the frame until the file is saved."""
+    """Handle ``save_pre``: show the mesh and restore the frame, so that the file is saved without live mode. The timer
+    then continues live mode.
+    """
     session = live.current()
     if session is not None:
         session.stage.show()
@@ -31,8 +35,8 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """Handle undo, redo and load: if the restored state comes from a running live mode, show its hidden meshes and
-    delete its stand-ins (temporary display objects).
+    """Handle undo, redo and load. If the restored state was stored during live mode, show the meshes that are hidden in
+    it, and delete the stand-ins (temporary display objects).
     """
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)
@@ -41,7 +45,9 @@ def after_return(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
-    """Handle ``frame_change_post``: record a change of the frame, except by a render."""
+    """Handle ``frame_change_post``: record a change of the frame, except by a render, which
+    restores the frame itself.
+    """
     session = live.current()
     rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first: renders use another thread
     if session is not None and not rendered and not live_scene.is_rendering_viewport():

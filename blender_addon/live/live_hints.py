@@ -12,7 +12,9 @@ UNITS = 1.7
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:
-    """Draw hints, pairs of text and icon, in a row of the status bar."""
+    """Draw hints in a row of the status bar. Each hint is a pair of text and icon, and the icon is drawn before the
+    text.
+    """
     row = layout.row(align=True)
     for text, icon in hints:
         cell = row.row(align=True)

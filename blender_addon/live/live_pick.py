@@ -40,14 +40,18 @@ class Drag:
     metres: float
 
     def target(self, context: Any, where: tuple[int, int]) -> np.ndarray:
-        """Return the target (3,), m, world space, of the vertex for the mouse at the pixel ``where`` of the region."""
+        """Return the target (3,), m, world space, of the vertex for the mouse position ``where`` in pixels of the
+        region.
+        """
         depth = Vector(self.depth / self.metres)
         point = region_2d_to_location_3d(context.region, context.region_data, where, depth)
         return self.metres * np.array(point) + self.offset
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region; None if the body is too far."""
+    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region. Return None if the body is more
+    than ``NEAR_BODY`` pixels from it.
+    """
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)
@@ -64,7 +68,9 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at ``point`` (3,), m, picked at the pixel ``where``, with its offset from the mouse."""
+    """Return a drag of a vertex at ``point`` (3,), m, that was picked at the pixel ``where`` beside it. The offset
+    between mouse and vertex is kept, so that the vertex does not jump to the mouse.
+    """
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 

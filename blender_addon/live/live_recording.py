@@ -1,4 +1,6 @@
-"""Application of a take (live recording) to the scene, as springs and a bake."""
+"""Application of a take (live recording) to the scene: its grabs become springs, its frames a bake
+with these springs.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,15 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Return True if a recording has at least two frames. ``grabs`` has one list per recorded frame, or is None."""
+    """Return True if a recording has at least two frames. The first is the initial state, at rest. ``grabs`` has one
+    list per frame, and is None without a recording.
+    """
     return grabs is not None and len(grabs) > 1
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply a take (live recording) that ended early for a ``reason``. Return the step that the user must take before
-    it can be applied, or "".
+    """Apply a take (live recording) that ended early for a ``reason``, and return "". If the user must do something
+    before the take can be applied, return only this, as a ``Task.take`` function does.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
@@ -94,8 +98,8 @@ def waiting() -> Take:
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn the mouse springs of a take (live recording) into springs of the body, and its frames into the displayed
-    bake. Return the number of frames. Live mode's solver becomes the body's solver.
+    """Turn the grabs (mouse springs) of a take (live recording) into springs of the body, and its frames into a bake
+    with these springs, the displayed result. Return the number of frames. Live mode's solver becomes the body's solver.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()

@@ -1,6 +1,7 @@
 """Changes of the scene by live mode: it hides the mesh and sets the current frame. Both are restored when it ends.
 
-A hidden mesh is marked in ``Object.sinew.live_layer``, also in undo steps and autosaved files.
+The object itself stores that its mesh is hidden (``Object.sinew.live_layer``). An undo, an autosaved file or a crash
+restores both together, so a mesh hidden by live mode can always be recognized.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ class Stage:
     object_uid, scene_uid : ``session_uid`` of the body and the scene
     layer_name : name of the view layer
     frame, subframe : frame of the scene before the session
-    hidden : True while live mode hides the mesh
-    was_selected : True if the mesh was selected before live mode hid it
+    hidden : True while live mode hides the mesh; ``was_selected`` is its selection before
     """
 
     object_uid: int
@@ -77,7 +77,7 @@ class Stage:
     # -- the mesh -------------------------------------------------------------------------------------------------
 
     def hide(self, obj: Any) -> None:
-        """Hide the mesh, unless it is hidden already."""
+        """Hide the mesh, unless it is hidden already. Called repeatedly, since an undo or Reveal Hidden shows it."""
         layer = self.layer
         if obj.hide_get(view_layer=layer):
             return
@@ -102,7 +102,9 @@ class Stage:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the mesh within the context, for reading other frames."""
+        """Show the mesh within the context, so that it can be read at other frames. Frame changes within it are
+        ignored.
+        """
         hidden = self.hidden
         self.show()
         try:
@@ -116,7 +118,9 @@ class Stage:
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def follow(self, frame: int) -> None:
-        """Set the scene to the simulated ``frame``."""
+        """Set the scene to the simulated ``frame``, so that animated objects are displayed at the same time as the
+        body.
+        """
         scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
@@ -125,7 +129,7 @@ class Stage:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Do not record frame changes of the scene within the context."""
+        """Do not record frame changes of the scene within the context, since live mode makes them itself."""
         self._moving = True
         try:
             yield
@@ -133,7 +137,9 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """Record a change to a frame that live mode has not set."""
+        """Record a frame change that live mode did not make. A return to the frame that live mode has set, as after a
+        render, is ignored.
+        """
         if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
 
@@ -186,8 +192,8 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show all meshes that an earlier live mode has hidden, such as after an undo or in an autosaved file.
-    ``played_with`` is the ``session_uid`` of the body in live mode now, which stays hidden, or None.
+    """Show all meshes that are hidden by live mode without a session, as after an undo or in an autosaved file.
+    ``played_with`` is the ``session_uid`` of the body of the running session, which stays hidden; None without one.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

@@ -16,7 +16,18 @@ from .live_state import LiveState
 
 @dataclass
 class Session:
-    """Session of live mode on one body."""
+    """Session of live mode on one body. Objects, scenes and view layers are stored by identifiers that survive an undo.
+
+    Attributes
+    ----------
+    stage : scene and view layer; ``edits`` is the check for edits since the start
+    metres : length of a Blender unit, m
+    work : task with the child process and the state
+    view : draw handler; None until the child is ready
+    reset_is_due : True if a changed setting requires a reset at the next poll
+    drawn : frame drawn last; ``looked_at`` is the time of the last check for edits, s
+    pending : labels of edits that take effect at the next Reset
+    """
 
     stage: live_scene.Stage
     job: Job

@@ -1,7 +1,10 @@
-"""State machine of live mode, independent of Blender: it chooses the next request to the child process.
+"""State machine of live mode, independent of Blender. It extends the state of a task by the exchange with the child
+process.
 
-Actions of the user and answers of the child process are events. A request by the user, such as a reset, causes two
-events: first the request, which is queued, and :class:`Asked` once it has been sent to the child process.
+User actions and answers of the child are events. A request by the user, such as a reset, causes two events: the
+request itself, which is then queued, and :class:`Asked`, when it has been sent to the child. ``LiveState.request(now)``
+returns the next request that is due. Several frames of a fast body may be requested ahead, since Blender redraws
+between two polls.
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """Return vertex, target (three floats, m) and stiffness (N/m) as a dictionary for JSON."""
+        """Return vertex, target (three floats, m) and stiffness (N/m) as a dictionary for JSON, as
+        in :class:`Advance`.
+        """
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
@@ -75,7 +80,9 @@ class FrameSet(Event):
 
 
 class Looked(Event):
-    """Event: the answers of the child were polled. ``free``: frames come as fast as possible, not at the frame rate."""
+    """Event: the answers of the child were polled. With ``free``, frames are simulated as fast as possible, else at the
+    frame rate.
+    """
 
     free: bool
 
@@ -168,7 +175,9 @@ class LiveState(state_machine.State):
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
     def request(self, now: float) -> Event | None:
-        """Return the next request to the child at the time ``now``, s; None if none is due or answers are awaited."""
+        """Return the next request to the child at the time ``now``, s. Return None if no frame or request of the user
+        is due, or if answers have to arrive first.
+        """
         if self.stage is not Stage.RUNNING or not self.ready or self.recorded:
             return None
         if self.wishes:
@@ -181,8 +190,8 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Maximum number of unanswered requests: as many frames as the child can compute until the next poll, or 1
-        while a request of another kind is unanswered.
+        """Maximum number of unanswered requests: the number of frames that the child can compute until the next poll,
+        or 1 while a request that is not for a frame is unanswered.
         """
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
@@ -222,7 +231,9 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Return the state after the scene was set to another frame: reset for the first frame, else paused."""
+    """Return the state after the scene was set to another frame. The first frame resets the simulation; any other
+    frame, or a playback, pauses it, since it cannot jump in time.
+    """
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop the playback (Space), then press Play")
     if event.frame == state.first:
@@ -231,7 +242,9 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Return the state with the user's request ``wish`` in the queue. A change of stiffness replaces an earlier one."""
+    """Return the state with the request ``wish`` of the user in the queue. A change of stiffness replaces an earlier
+    one in the queue. A reset releases all grabs; a recording keeps them.
+    """
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -275,7 +288,9 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """Return the paused state after the child has rejected the oldest request. A rejected frame is not recorded."""
+    """Return the state after the child has rejected the oldest request: paused. If the request was for a frame, that
+    frame is removed from the recording.
+    """
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

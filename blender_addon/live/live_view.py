@@ -39,7 +39,7 @@ RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 class View(Layer):
     """Draw handler that draws the session's body in the 3D Views of its scene, until :meth:`remove`.
 
-    If the user chose so, or the GPU cannot draw the body, a *stand-in* is displayed: a temporary mesh object in the
+    If the user chose so, or the GPU cannot draw the body, a *stand-in* is moved instead: a temporary mesh object in the
     scene.
 
     Attributes
@@ -69,7 +69,9 @@ class View(Layer):
         return None if subdivision is None else settings_of(*subdivision)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """Set up the preview of the body, subdivided by the ``settings`` of its Subdivision modifier, if any."""
+        """Set up the preview of the body, subdivided by the ``settings`` of its Subdivision
+        modifier; None without one.
+        """
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
             made = subdivided(self._mesh.cage, settings)
@@ -99,15 +101,21 @@ class View(Layer):
         return self._preview.positions()
 
     def seen(self) -> np.ndarray:
-        """Return the vertex positions of the last frame drawn, (n,3), m, world space, for picking."""
+        """Return the vertex positions of the last frame drawn, (n,3), m, world space, for picking. If drawing is slow,
+        several frames arrive between two redraws, so the last one received may differ from what the user sees.
+        """
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the drawn surface, subdivided if a Subdivision is shown: vertices (m,3), m, and triangles (t,3)."""
+        """Return the surface that was drawn last: vertices (m,3), m, and vertex indices of triangles (t,3). It is
+        subdivided if the viewport shows a Subdivision.
+        """
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the body's vertex with the largest influence on a vertex of the drawn surface."""
+        """Return the index of the body's vertex with the largest influence on a vertex of the drawn (subdivided)
+        surface.
+        """
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
@@ -121,15 +129,17 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Update the stiffness colors after a change of the materials' Young's moduli, Pa. Mixed materials show the
-        weighted mean of the logarithms.
+        """Update the stiffness colors after a change of the materials' Young's moduli, Pa. Where materials are mixed,
+        the logarithms of their moduli are averaged.
         """
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
 
     def fall_back(self) -> None:
-        """Display a stand-in (temporary mesh object) if the user chose so or the GPU failed; else remove it."""
+        """Display a stand-in, a temporary mesh object, if the GPU cannot draw the body or the user chose so; else
+        remove it. It is created again after a save or an undo has removed it.
+        """
         obj = self._session.object
         if obj is None:
             return
@@ -162,7 +172,7 @@ class View(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """Draw the body in world space, unless a stand-in (temporary mesh object) is displayed."""
+        """Draw the body in world space, unless a stand-in is moved instead."""
         obj = self._body_in(context)
         if obj is None or self.refused:
             return
@@ -187,8 +197,8 @@ class View(Layer):
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop drawing with the callback ``drawing``, which failed for a ``reason``. A stand-in (temporary mesh object)
-        replaces a body that cannot be drawn.
+        """Stop drawing with the callback ``drawing``, which failed for a ``reason``. If this callback draws the body, a
+        stand-in (temporary mesh object) is displayed instead.
         """
         if drawing == self.draw_over:
             super().refuse(reason, drawing)
@@ -226,7 +236,9 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Return three items per grab in view: vertex, pixel of the vertex, and pixel of the target."""
+        """Return a tuple per grab in view: its vertex, the pixel of the vertex and the pixel of the target. If a
+        Subdivision is drawn, both pixels are shifted to the subdivided surface.
+        """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
             return []

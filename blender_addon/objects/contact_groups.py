@@ -1,4 +1,6 @@
-"""Contact groups of a scene: bodies that can collide directly or through other bodies. They are baked together."""
+"""Contact groups of a scene: bodies that can collide with each other, directly or through other bodies, and so are
+baked together.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ MOST_NAMED = 3
 
 
 def contact_partners(obj: Any, context: Any) -> list[Any]:
-    """Return the other bodies of the view layer that a body can collide with, sorted by name. The settings of both
-    bodies must enable the contact.
+    """Return the other bodies of the view layer that a body can collide with, sorted by name. Contact must be enabled
+    for both bodies.
     """
     met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
     return sorted(met, key=lambda each: each.name)
@@ -30,7 +32,9 @@ def group_of(obj: Any, context: Any) -> list[Any]:
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of ``bodies``, without repetition. Groups may contain further bodies."""
+    """Return the contact groups of ``bodies``, each one once, in the order of the first body of each. A group also
+    contains partners that are not in ``bodies``.
+    """
     groups: list[list[Any]] = []
     for obj in bodies:
         if not any(obj in group for group in groups):
@@ -55,7 +59,9 @@ def names_of(bodies: Sequence[Any]) -> str:
 
 
 def linked_bodies(context: Any) -> list[Any]:
-    """Return the bodies of the view layer that are linked from other files. They do not collide here."""
+    """Return the bodies of the view layer that are linked from other files. They are baked there and do not collide
+    here.
+    """
     enabled = (obj for obj in context.scene.objects if obj.type == "MESH" and obj.sinew.enabled)
     return [obj for obj in enabled if is_linked(obj) and is_in(context.view_layer, obj)]
 

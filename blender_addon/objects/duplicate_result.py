@@ -1,4 +1,6 @@
-"""Bodies and the duplicate objects that display their bakes."""
+"""Bodies and the duplicate objects that display their bakes: find the body that belongs to an object, and show either
+the body or its duplicate in viewports.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from .linked import out_of_view
 
 
 def source_of(result: Any) -> Any | None:
-    """Return the body whose bake the object ``result`` displays, or None."""
+    """Return the body whose bake the object ``result`` displays, or None. Cheap enough for panels."""
     name = result.sinew.bake_of
     if not name:
         return None
@@ -21,8 +23,8 @@ def source_of(result: Any) -> Any | None:
 
 
 def body_of(context: Any) -> Any | None:
-    """Return the body that panels and buttons act on: the active object if it is a body, the body whose bake it
-    displays, or None.
+    """Return the body that panels and buttons act on, or None: the active object if it is a body, or the body whose
+    bake the active object displays.
     """
     return resolve_body(getattr(context, "object", None))  # a timer's context has none
 
@@ -46,8 +48,8 @@ def has_duplicate(obj: Any) -> bool:
 
 
 def show_source(obj: Any, context: Any) -> None:
-    """Show a body in viewports instead of the duplicate with its bake; renders still show the bake. Raise MeshError if
-    the body is not in the view layer.
+    """Show a body in viewports, for edits, instead of the duplicate with its bake; renders still show the bake. Raise
+    MeshError if the body is not in the view layer.
     """
     _swap(obj, obj.sinew.bake.result, context)
 
@@ -70,7 +72,9 @@ def _swap(shown: Any, hidden: Any, context: Any) -> None:
 
 
 def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
-    """Return the local views that show an object, as pairs of view layer and 3D View space."""
+    """Return the local views that show an object, as pairs of view layer and 3D View space. The state is read from the
+    evaluated copy of the object, since the original does not have it.
+    """
     found = []
     for window in bpy.context.window_manager.windows:
         layer = window.view_layer

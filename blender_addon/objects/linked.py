@@ -1,4 +1,6 @@
-"""Objects linked from other files: rules for baking linked objects and library overrides."""
+"""Objects linked from other files. A linked object is baked in its own file, or made a library override first. An
+override is baked in this file, on a duplicate, and its library is not changed.
+"""
 
 from __future__ import annotations
 
@@ -61,17 +63,23 @@ def linked_words(obj: Any) -> str:
 
 
 def out_of_view(words: str, kind: type[SinewError] = MeshError) -> SinewError:
-    """Return an error of type ``kind`` that an object, described by ``words``, is not in the view layer."""
+    """Return an error of type ``kind`` about an object that is not in the view layer, so that Blender does not evaluate
+    it. ``words`` describe the object.
+    """
     return kind(f"{words} is not part of the view layer.", "Enable its collection in the Outliner.")
 
 
 def is_in(layer: Any, obj: Any) -> bool:
-    """Return True if a view layer contains an object, even if a script has just linked it."""
+    """Return True if a view layer contains an object, even if a script has just linked it (Blender 5.2 then has an
+    outdated list of names).
+    """
     _ = layer.objects.active
     return holds(layer.objects, obj)
 
 
 def holds(objects: Any, obj: Any) -> bool:
-    """Return True if ``objects``, a Blender collection of objects, contains ``obj`` itself, not only its name."""
+    """Return True if ``objects``, a Blender collection of objects, contains ``obj`` itself. A lookup by name is not
+    enough: a linked object may have the same name.
+    """
     found = objects.get(obj.name)
     return found == obj or (found is not None and any(each == obj for each in objects))

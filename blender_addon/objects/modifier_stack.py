@@ -1,7 +1,8 @@
 """Simulated position in an object's modifier stack: the modifiers before it give the shape that is simulated.
 
 The position is after the last deforming modifier (armature, lattice, hook ...), or where the artist sets it. Later
-modifiers act on the result.
+modifiers act on the result. A bake is displayed by the object itself only if no modifier is before the position, and
+the mesh has neither shape keys of the artist nor another user; else by a duplicate.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class StackPosition:
 
 def stack_position(obj: Any) -> StackPosition:
     """Return the position in the modifier stack of ``obj`` at which its shape is simulated. If the modifier that the
-    artist chose does not exist, the position is before all modifiers.
+    artist chose does not exist, the position is before all modifiers, and the label says so.
     """
     settings = obj.sinew
     below = 0
@@ -72,7 +73,9 @@ def stack_position(obj: Any) -> StackPosition:
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return True if a modifier deforms the mesh and is shown in viewports, possibly by animation."""
+    """Return True if a modifier deforms the mesh and is shown in viewports. One with animated visibility counts as
+    shown.
+    """
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
     return modifier.show_viewport or is_animated(modifier, "show_viewport")
@@ -110,9 +113,9 @@ def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` that are not simulated
-    or, if the duplicate ``carrier`` displays the bake, all modifiers of ``carrier``. Modifiers that play the bake are
-    left out; ``in_renders`` adds modifiers that only renders show.
+    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` after the simulated
+    position in the modifier stack or, if ``carrier`` is the duplicate that displays the bake, all modifiers of this
+    duplicate. Modifiers that play the bake are left out; ``in_renders`` adds modifiers that only renders show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -121,8 +124,8 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier directly after the simulated modifiers, and its viewport level, at least 1; None
-    if there is none. The arguments are those of :func:`shown_after`.
+    """Return the Subdivision modifier that is first in :func:`shown_after`, and its viewport level. Return None if the
+    first modifier has another type, if there is no modifier, or if the level is 0.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -139,7 +142,9 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers that change vertex groups of the simulation but are not simulated, or ""."""
+    """Return a warning about modifiers that change a vertex group used by the simulation, but are after the simulated
+    position in the modifier stack, so that the simulation ignores the change; "" if there are none.
+    """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
     for material in obj.sinew.materials:
@@ -161,8 +166,8 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that play its bake, within
-    the context. Enable ``obj`` itself in viewports.
+    """Within the context, disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that
+    play its bake. ``obj`` itself is enabled in viewports. Animation of these visibility properties is muted.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]
@@ -171,7 +176,9 @@ def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:
-    """Return a context in which objects, and the collections that contain them, are enabled in viewports."""
+    """Return a context in which objects, and the collections that contain them, are enabled in viewports: Blender
+    evaluates neither modifiers nor animation of disabled objects.
+    """
     return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 
 

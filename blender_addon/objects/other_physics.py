@@ -1,4 +1,6 @@
-"""Start frame of Blender's own physics in a scene."""
+"""Blender's own physics in a scene. Its state at a frame depends on all earlier frames, so it has to be played from its
+start.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ from ..blend_data.node_trees import has_node
 
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
-    """Return the frame at which the earliest unbaked physics of the scene starts, or None. Invalidate caches in which
-    frames were skipped. Physics are rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids and
-    simulation zones.
+    """Return the frame at which the earliest of the scene's unbaked physics starts: rigid bodies, cloth, soft bodies,
+    particles, dynamic paint, replayed fluids and simulation zones. Return None if there is none.
+
+    Caches in which frames were skipped are invalidated, so that Blender simulates these frames instead of interpolating
+    them.
     """
     evaluated = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
     shown = [(obj, modifier) for obj in evaluated for modifier in obj.modifiers if modifier.show_viewport]

@@ -1,4 +1,6 @@
-"""Warnings about bodies and colliders that differ between viewports, which are simulated, and renders."""
+"""Warnings about bodies and colliders that differ between viewports and renders. The simulation uses what viewports
+show.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
 
 
 def body_words(obj: Any, scene: Any) -> str:
-    """Return a warning about a body that differs between viewports and renders, or "". Modifiers that are not simulated
-    count only if they change the shape.
+    """Return a warning about a body whose modifiers or visibility differ between viewports and renders; "" if they do
+    not. Modifiers after the simulated position in the modifier stack count only if they change the shape.
     """
     below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]
@@ -32,7 +34,9 @@ def body_words(obj: Any, scene: Any) -> str:
 
 
 def collider_words(colliders: Iterable[Any], scene: Any) -> str:
-    """Return a warning about colliders that differ between viewports and renders, or ""."""
+    """Return a warning about colliders whose modifiers, resolution or visibility differ between viewports and renders;
+    "" if none do.
+    """
     return _sentence([words for collider in colliders for words in _of_collider(collider, scene)])
 
 

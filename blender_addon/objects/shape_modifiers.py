@@ -1,4 +1,6 @@
-"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) but are not simulated."""
+"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) after the simulated position in the
+modifier stack, so that the simulation ignores the change.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,16 @@ KEEPING = (
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers that change the body's shape in viewports or renders but are not simulated. The list is
-    empty if the artist has set Simulate to the mesh itself.
+    """Return the modifiers that change the shape of the body in viewports or renders, but are after the simulated
+    position in the modifier stack. Return an empty list if the artist has set Simulate to the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers that change the body's shape but are not simulated, or ""."""
+    """Return a warning about modifiers that change the shape of the body, but are after the simulated position in the
+    modifier stack; "" if there are none.
+    """
     found = shape_left_out(obj)
     if not found:
         return ""
@@ -41,7 +45,9 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set Simulate to the output of the last modifier that changes the body's shape."""
+    """Set the simulated position in the modifier stack to directly after the last modifier that changes the body's
+    shape (:func:`shape_left_out`).
+    """
     found = shape_left_out(obj)
     if found:
         obj.sinew.simulate_at, obj.sinew.simulate_after = "MODIFIER", found[-1].name
@@ -54,7 +60,9 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if a node group may change the shape. ``seen`` are the groups checked already; ``group`` is added."""
+    """Return True if a node that may change the shape is connected to the geometry output of a node group. ``seen`` has
+    the node groups checked already; ``group`` is added to it.
+    """
     if group in seen:
         return False
     seen.add(group)

@@ -1,6 +1,8 @@
 """Sinew: simulation of elastic bodies of very different materials, as a Blender extension and as a Python library.
 
-This file is the ``__init__.py`` of the extension and of the wheel. Importing it loads neither Blender nor the library.
+This file is the root of the package: the extension zip and the wheel contain it as ``__init__.py`` beside ``core``,
+``blender_addon``, ``operators`` and ``ui``. Importing it loads neither Blender nor the library; the names of
+``core/api`` load the library on first access.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Command line: ``sinew scene.toml`` simulates without Blender; ``sinew bake scene.blend`` bakes with the ``bpy``
 wheel, ``sinew report scene.blend`` reports on bakes; ``batch`` and ``farm`` are for many files and for render farms.
+``python -P -m sinew`` is the same.
 
-Use ``python -P -m sinew`` in folders with untrusted files: without ``-P``, Python would run a ``sinew.py`` there.
+Without ``-P`` Python first looks for modules in the current folder, which may hold an untrusted .blend: a ``sinew.py``
+there would run instead of this file. After the start, no module is imported from there.
 """
 
 from __future__ import annotations

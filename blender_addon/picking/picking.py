@@ -1,9 +1,10 @@
 """Picking of surface vertices under the cursor or in a box of a 3D View, by NumPy from the view's matrix and size.
 
-In homogeneous pixels, a triangle's corner is c = (X, Y, W), at (X / W, Y / W) in the region. A pixel p = (x, y, 1) is a
-combination ``p = sum_k l_k c_k`` of the corners. It lies in the triangle, in front of the viewer, if no l_k is negative
-(Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). Depth, -1 at the near plane and 1
-at the far plane, is interpolated with the same l_k.
+In homogeneous pixels a corner is c = (X, Y, W), at (X / W, Y / W) in the region. A pixel p = (x, y, 1) is a combination
+``p = sum_k l_k c_k`` of a triangle's corners. It lies in the triangle, in front of the viewer, if no l_k is negative
+(Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds with and without
+perspective; corners behind the viewer need no clipping. Depth, -1 at the near plane and 1 at the far plane, is
+interpolated with the same l_k.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
 
 class Surface:
     """Surface in a view, for picking: vertex ``positions`` (n,3), m, and ``triangles`` (t,3). With ``through``, as in
-    X-Ray, hidden vertices are picked too.
+    X-Ray, hidden vertices are picked too. Positions in the region and distances are in pixels.
     """
 
     def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
@@ -74,7 +75,9 @@ class Surface:
         self._shown = view.project(positions)
 
     def first_hit(self, where: Pixel) -> Hit | None:
-        """Return the nearest intersection of the ray through the pixel ``where`` with the surface, or None."""
+        """Return the nearest intersection of the ray through the pixel ``where`` with a triangle, from either side;
+        None if it hits none.
+        """
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
         if not seen.any():
@@ -84,9 +87,9 @@ class Surface:
         return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
 
     def vertex_at(self, where: Pixel, radius: float) -> int | None:
-        """Return the index of the vertex that a click at the pixel ``where`` picks: the nearest corner of the triangle
-        under the cursor, else the nearest visible vertex within ``radius`` pixels, else None. In X-Ray, the nearest
-        vertex within ``radius`` comes first, visible or not.
+        """Return the index of the vertex that a click at ``where`` picks: the nearest corner of the triangle under the
+        cursor, else the nearest visible vertex within ``radius``, else None. In X-Ray, the nearest vertex within
+        ``radius`` comes first, visible or not.
         """
         if self.through and (near := self._nearest(where, radius)) is not None:
             return near
@@ -98,7 +101,9 @@ class Surface:
         return int(corners[np.argmin(self._away(corners, where))])
 
     def vertices_in_box(self, low: Pixel, high: Pixel) -> np.ndarray:
-        """Return the indices (k,) of the visible vertices, or in X-Ray of all vertices, in a box between two pixels."""
+        """Return the indices (k,) of the vertices in a box between two pixels: only visible vertices, or all in
+        X-Ray.
+        """
         inside = np.flatnonzero(_in_view(self._shown))
         pixels = _pixels(self._shown[inside])
         inside = inside[((pixels >= low) & (pixels <= high)).all(axis=1)]
@@ -138,8 +143,8 @@ class Surface:
 
 
 def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
-    """Return the index (n,) of each vertex's mirror vertex across the plane where coordinate ``axis`` is 0. The index
-    is -1 if no vertex lies within ``tolerance`` times the surface's size of the mirrored position.
+    """Return the index (n,) of each vertex's mirror vertex across the plane where coordinate ``axis`` is 0, in object
+    space; -1 if none lies within ``tolerance`` times the surface's size. A vertex on the plane mirrors itself.
     """
     from scipy.spatial import cKDTree  # SciPy must not delay Blender's start
 
@@ -151,7 +156,9 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the points, homogeneous pixels and depths (n,4), that lie between the clipping planes."""
+    """Return a mask (n,) of the points that lie between the near and far clipping planes; ``shown`` (n,4) are
+    homogeneous pixels and depths.
+    """
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 
@@ -160,8 +167,9 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients l_k, (t,3), in ``p = sum_k l_k c_k`` for pixels p (t or 1,3) and the corners c_k of t
-    triangles, and the depths (t,) at p; both are NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous.
+    """Return the coefficients l_k, (t,3), in ``p = sum_k l_k c_k`` for a pixel p and the corners c_k of each of t
+    triangles, and the depths (t,) there; NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous.
+    ``pixels`` has shape (t,3), or (1,3) for the same pixel in all triangles.
     """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
@@ -172,14 +180,16 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of the triangles that contain a pixel, from the coefficients (t,3) of :func:`_mixtures`."""
+    """Return a mask (t,) of the triangles that contain a pixel p, in front of the viewer. ``mixture`` (t,3) has the
+    coefficients l_k in ``p = sum_k l_k c_k`` with the corners c_k of each triangle.
+    """
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper corners, (t,2) in pixels, of the bounding boxes of t triangles with homogeneous
-    ``corners`` (t,3,4). Boxes of triangles that extend behind the viewer are infinite.
+    """Return the lower and upper corners, each (t,2) in pixels, of the bounding boxes of t triangles; infinite for
+    triangles that extend behind the viewer. ``corners`` (t,3,4) are homogeneous.
     """
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
@@ -191,8 +201,8 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of a point and a box that may contain it: indices of points (p,) and of boxes (p,). ``points`` is
-    (k,2); the boxes extend from ``low`` (t,2) to ``high`` (t,2).
+    """Return candidate pairs of a point and a box that may contain it: indices of points (p,) and of boxes (p,). They
+    are found by a grid over the ``points`` (k,2); the boxes extend from ``low`` (t,2) to ``high`` (t,2).
     """
     origin, far = points.min(axis=0), points.max(axis=0)
     near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))
@@ -218,8 +228,8 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each index i of ``counts``, repeated ``counts[i]`` times, and the number of each repetition from 0. For
-    counts 2, 3 the indices are 0 0 1 1 1 and the numbers 0 1 0 1 2.
+    """Return each index i of ``counts`` repeated ``counts[i]`` times, and numbers that count the repetitions of each i
+    from 0: counts 2, 3 give the indices 0 0 1 1 1 and the numbers 0 1 0 1 2.
     """
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -30,15 +30,17 @@ def tool_is_chosen(context: Any) -> bool:
 
 
 def can_be_picked(obj: Any, space: Any) -> bool:
-    """Return True if the object's vertices can be picked in a view. The object must be visible, or the duplicate with
-    its bake; neither object nor mesh may be linked.
+    """Return True if the object's vertices can be picked in a view: neither the object nor its mesh is linked, and the
+    object or the duplicate with its bake is visible.
     """
     is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
     return is_own and seen_as(obj, space) is not None
 
 
 def seen_as(obj: Any, space: Any) -> Any | None:
-    """Return the object that shows a body in a 3D View ``space``: the body or the duplicate with its bake, or None."""
+    """Return the object that shows a body in the 3D View ``space``: the body or the duplicate with its bake; None if
+    both are hidden.
+    """
     both = (obj, obj.sinew.bake.result)
     return next((shown for shown in both if shown is not None and shown.visible_in_viewport_get(space)), None)
 
@@ -56,12 +58,16 @@ class Picked(picking.Surface):
         self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
 
     def at(self, where: picking.Pixel) -> np.ndarray:
-        """Return the index of the vertex at a pixel and, with X symmetry, of its mirror vertex: (k,), k at most 2."""
+        """Return the index of the vertex at the pixel ``where`` and, if the mesh has X symmetry, of its mirror vertex:
+        (k,), k at most 2.
+        """
         vertex = self.vertex_at(where, self._radius)
         return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
 
     def in_box(self, start: picking.Pixel, end: picking.Pixel) -> np.ndarray:
-        """Return the indices (k,) of the vertices in a box and, with X symmetry, of their mirror vertices."""
+        """Return the indices (k,) of the vertices in the box between two pixels and, if the mesh has X symmetry, of
+        their mirror vertices.
+        """
         return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
 
     def _with_mirrored(self, vertices: np.ndarray) -> np.ndarray:

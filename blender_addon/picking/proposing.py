@@ -21,8 +21,11 @@ ALIKE = 0.01
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Replace the body's vertex group of dynamic nodes by a proposal; return the group and the number of nodes. Raise
-    SinewError if the mesh, its rest shape or a material's region cannot be used. Not callable in Edit Mode.
+    """Propose dynamic nodes and replace the content of the body's vertex group of dynamic nodes by them; return the
+    group and the number of nodes. Raise SinewError if the mesh, its rest shape or a material's region cannot be used.
+    Not callable in Edit Mode.
+
+    Nodes are vertices of the mesh itself, so the rest shape of the mesh is used, before any modifier.
     """
     # Imports kernels, which must not delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
@@ -59,8 +62,8 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if each vertex has a mirror vertex with equal ``softness`` and equal ``held``, True if pinned.
-    ``opposite`` (n,) are the indices of the mirror vertices, or -1.
+    """Return True if the body is symmetric: each vertex has a mirror vertex with equal ``softness``, and either both
+    are pinned (``held``) or neither is. ``opposite`` (n,) is the index of the mirror vertex, or -1.
     """
     return bool(
         (opposite >= 0).all()

@@ -1,7 +1,7 @@
 """Enum items made from the library's registries (energies, solvers, integrators ...), for properties and operators.
 
-The number of an item is a checksum of its name, so that saved .blend files remain valid when a registry changes.
-Registries are imported on first use, since they import Numba.
+A registry is imported on first use, since it imports Numba, which would delay Blender's start. The number of each item
+is a checksum of its name, so that saved .blend files remain valid when a registry grows or is reordered.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def number_of(name: str) -> int:
 
 @functools.lru_cache(maxsize=32)
 def _kept(items: Items) -> Items:
-    """Return the cached tuple equal to ``items``. The cache keeps the strings of enum items alive for Blender."""
+    """Return the cached tuple equal to ``items``. The cache keeps its strings alive, since Blender does not copy the
+    strings of dynamic enum items.
+    """
     return items
 
 
@@ -56,7 +58,9 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
-    """Return the names of the additional material settings that an energy reads; none for an unknown name."""
+    """Return the names of the additional material settings that the energy named ``energy`` reads; none for an unknown
+    name.
+    """
     from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
@@ -68,7 +72,9 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def solver_kind(solver: str) -> SolverKind:
-    """Return the solver kind named ``solver``; for an unknown name, a kind with default properties."""
+    """Return the solver kind named ``solver``; for an unknown name, a new kind with that name and
+    default properties.
+    """
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 
@@ -80,8 +86,8 @@ def live_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def live_solver_name(settings: Any) -> str:
-    """Return the name of the solver that a body uses in live mode. Automatic selects the body's solver if it is fast
-    enough, else the default of live mode.
+    """Return the name of the solver that a body uses in live mode: the chosen one or, with Automatic, the body's solver
+    if it is fast enough, else the default of live mode.
     """
     chosen = settings.live.solver
     if chosen != AUTOMATIC:
@@ -110,7 +116,9 @@ def integrator_label(name: str) -> str:
 
 
 def own_of_integrator(name: str) -> tuple[str, ...]:
-    """Return the names of the settings that only the time integration rule ``name`` reads; none for an unknown name."""
+    """Return the names of the settings that only the time integration rule named ``name`` reads; none for an unknown
+    name.
+    """
     from ...core.numerics.integrators.registry import INTEGRATORS
 
     return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
@@ -123,7 +131,9 @@ def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def compared_solver_names(settings: Any) -> tuple[str, ...]:
-    """Return the names of solvers for a comparison bake, in order of preference."""
+    """Return the names of solvers to try for a comparison bake, in this order; the first one whose job differs from
+    that of the bake is used.
+    """
     chosen = settings.compare.solver
     if chosen == AUTOMATIC:
         return settings.solver, NEWTON.name
@@ -179,7 +189,9 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the material presets. The user's presets replace those of Sinew of the same name."""
+    """Return the enum items of the material presets: those of Sinew, then the user's. A user's preset replaces one of
+    Sinew of the same name.
+    """
     from ...core.mechanics.materials.presets import PRESETS
 
     own = own_presets().materials

@@ -1,4 +1,7 @@
-"""Settings of the comparison bake, a second bake drawn as a ghost over the first: ``Object.sinew.compare``."""
+"""Settings of the comparison bake, a second bake drawn as a ghost over the first: ``Object.sinew.compare``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 from typing import Any
@@ -12,7 +15,9 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """Return an integer property that replaces the setting ``name`` of a comparison bake; 0 means the body's value."""
+    """Return an integer property that replaces the field ``name`` of a settings class in the comparison bake. 0, the
+    default, means the body's own value.
+    """
     field = field_of(settings, name)
     return integer(
         label,

@@ -1,4 +1,7 @@
-"""Field weights of a body for gravity and force fields, and reasons why a field does not act."""
+"""Field weights of a body for gravity and force fields, and reasons why a field does not act.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 from typing import Any, NamedTuple
@@ -76,7 +79,7 @@ SinewFieldWeights.__annotations__.update(
 
 def fields_for(obj: Any, view_layer: Any) -> list[Any]:
     """Return the force field objects of a view layer that may act on a body, sorted by name. If the body has an
-    effector collection, only objects in this collection are returned.
+    effector collection, only its objects are returned; the body and its bake result are left out.
     """
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
@@ -97,21 +100,25 @@ def fluid_domain(obj: Any) -> Any:
 
 
 def reason_for(settings: Any) -> str:
-    """Return the reason why a force field with these ``settings`` (``Object.field``) cannot act on any body, or ""."""
+    """Return the reason why a force field with these ``settings`` (``Object.field``) cannot act on any body; "" if it
+    can.
+    """
     if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
         return "choose a fluid domain as its Domain Object"
     return KINDS.get(settings.type, Kind(reason="Sinew does not know this type")).reason
 
 
 def weight_of(obj: Any, kind: str) -> float:
-    """Return a body's factor on force fields of type ``kind``, times its factor on all; 0 if the type does not act."""
+    """Return a body's factor on force fields of type ``kind``: the product of its weights for this type and for all
+    types. Return 0 for types that do not act on bodies.
+    """
     weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
     return weights.all * getattr(weights, name) if name else 0.0
 
 
 def is_enabled(obj: Any, view_layer: Any) -> bool:
-    """Return True if a force field acts in a view layer, that is, it and its collection are enabled in viewports. As in
-    Blender, the eye icon has no effect.
+    """Return True if a force field acts in a view layer: it and a collection that contains it are enabled in viewports.
+    As in Blender, the eye icon has no effect.
     """
     return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
 

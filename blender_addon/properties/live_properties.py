@@ -1,4 +1,7 @@
-"""Settings of live mode, ``Object.sinew.live``."""
+"""Settings of live mode, ``Object.sinew.live``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 import bpy

@@ -1,6 +1,8 @@
-"""Constructors of Blender properties, some made from fields of the library's settings classes, and rounding of floats.
+"""Functions that make Blender properties, some of them from fields of the library's settings classes, and that round
+the 32-bit values that Blender stores.
 
-Files that call them must not have ``from __future__ import annotations``: Blender reads the annotations as values.
+Files that call these functions must not have ``from __future__ import annotations``: Blender reads the annotations as
+values.
 """
 
 from __future__ import annotations
@@ -15,12 +17,16 @@ from .choices import number_of
 
 
 def clean(value: float) -> float:
-    """Return a 32-bit float rounded to six significant digits: the decimal number that the user entered."""
+    """Return a 32-bit float rounded to six significant digits, which recovers the decimal number
+    that the user entered.
+    """
     return float(f"{value:.6g}")
 
 
 def stiffness_of(log_stiffness: float) -> float:
-    """Return the stiffness, Pa, for its base-10 logarithm, to five significant digits, as 32-bit logarithms have."""
+    """Return the stiffness, Pa, for its base-10 logarithm, rounded to five significant digits, the precision of a
+    32-bit logarithm.
+    """
     return float(f"{10.0**log_stiffness:.5g}")
 
 
@@ -33,7 +39,7 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """Return a Blender property made by the constructor ``make``. By default it cannot be animated. It can be
+    """Return a Blender property made by the constructor ``make``. By default it cannot be animated; it can be
     overridden in library overrides unless it is read-only.
     """
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
@@ -51,9 +57,10 @@ _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
-    """Return a Blender property with the type, range, default and help of the field ``name`` of a settings class. The
-    label, by default the field's name, is followed by the unit, except with ``unit="LENGTH"``. ``items`` may be a
-    callback of :mod:`choices`. If the default of the field is None, pass a ``default``.
+    """Return a Blender property that mirrors the field ``name`` of a settings class: its type, range, default and help.
+    The label is ``label`` or, by default, the field's name, followed by the unit. With ``unit="LENGTH"``, the label has
+    no unit, since Blender displays the unit with the value. ``items`` may be a callback of :mod:`choices`. If the
+    default of the field is None, pass a ``default``.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))

@@ -1,4 +1,7 @@
-"""Settings of springs, collisions and vibration control, parts of ``Object.sinew``."""
+"""Settings of springs, collisions and vibration control, parts of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 from typing import Any
@@ -51,7 +54,9 @@ class SinewSpring(bpy.types.PropertyGroup):
 
 
 def _put_ground_below(self: Any, context: Any) -> None:
-    """Lower the ground to just below the body when Ground is enabled and the body would be below it."""
+    """Lower the ground to just below the body when Ground is enabled and the body would be below it: Blender centers
+    new meshes at the origin.
+    """
     obj = self.id_data
     lowest = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
     if self.use_ground and lowest < self.height:
@@ -90,7 +95,9 @@ def _note_other(self: Any, context: Any) -> None:
 
 
 class SinewPair(bpy.types.PropertyGroup):
-    """Contact settings of the body with one other body or collider, named after that object."""
+    """Contact settings of the body with one other body or collider. The item has the name of that object, and keeps it
+    when the object is deleted.
+    """
 
     other: pointer(
         "Other",
@@ -106,7 +113,9 @@ class SinewPair(bpy.types.PropertyGroup):
 
 
 class SinewCollider(bpy.types.PropertyGroup):
-    """Friction and contact distance of an object as a collider, used for all bodies if ``use_own``."""
+    """Friction and contact distance of an object as a collider. With ``use_own``, they replace the values that the
+    bodies set for all of their colliders.
+    """
 
     use_own: switch("Own Surface", "Use this collider's own friction and contact distance against every body")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)

@@ -1,4 +1,11 @@
-"""Settings of the overlays, ``WorkSpace.sinew``. Extensions cannot add properties to 3D Views."""
+"""Settings of the overlays, ``WorkSpace.sinew``.
+
+Blender stores its own overlay settings in each 3D View, to which an extension cannot add properties. The workspace is
+the best substitute: it is saved in the file, is not changed by undo and, unlike the screen, stays the same when an area
+is maximized.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 from typing import Any

@@ -1,4 +1,8 @@
-"""The user's material presets, one JSON file per preset in Blender's preset folder."""
+"""The user's material presets, one file per preset in Blender's preset folder.
+
+Blender's own presets are scripts that it executes. Sinew's are validated JSON, so that a downloaded preset cannot run
+code.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,9 @@ def folder() -> Path:
 
 
 def path_of(name: str) -> Path:
-    """Return the path of the file of the preset called ``name``, which is percent-encoded in the file name."""
+    """Return the path of the file of the preset called ``name``. The file name contains the name in percent encoding;
+    on a file system that ignores case, names that differ only in case share a file.
+    """
     return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
 
 
@@ -78,7 +84,9 @@ def read(path: Path) -> MaterialSettings:
 
 
 def save(settings: MaterialSettings) -> None:
-    """Save a material as a preset, replacing any of the same name. Raise StoreError if the file cannot be written."""
+    """Save a material as a preset; an existing preset of the same name is replaced. Raise StoreError if the file cannot
+    be written.
+    """
     path = path_of(settings.name)
     with refusing(f"The folder {path.parent} cannot be created", "Check that you can write there."):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""Picked vertices, part of ``Object.sinew``."""
+"""Picked vertices, part of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 import bpy

@@ -1,4 +1,7 @@
-"""Settings of all bodies of a scene, ``Scene.sinew``."""
+"""Settings of all bodies of a scene, ``Scene.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
 import bpy

@@ -35,9 +35,12 @@ turn per frame.
 
 
 class Bulge(NamedTuple):
-    """Affine map ``x_0 @ first.T + x_1 @ second.T + shift`` from the positions x_0 and x_1 (n,3) at two successive
-    frames to the bulge (n,3). Added to the mean of both, the bulge corrects the shrinkage of a rotating body. ``first``
-    and ``second`` are (3,3), ``shift`` is (3,).
+    """Affine map from the positions x_0 and x_1 (n,3) at two successive frames to the bulge (n,3), the displacement
+    that corrects their mean halfway: ``x_0 @ first.T + x_1 @ second.T + shift``, in object coordinates.
+
+    Attributes
+    ----------
+    first, second : (3,3); shift : (3,)
     """
 
     first: np.ndarray
@@ -45,26 +48,27 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the bulge (n,3), which corrects the mean of the positions ``before`` and ``after`` (n,3) for
-        shrinkage.
+        """Return the bulge (n,3): the displacement to add to the mean of the positions ``before`` (n,3) and ``after``
+        (n,3) at two successive frames, so that linear interpolation does not shrink the body.
         """
         return before @ self.first.T + after @ self.second.T + self.shift
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Return the bulge (n,3) of each frame interval, the displacement that corrects linear interpolation halfway. The
-    keys are the indices in ``frames`` of the first frame of each interval.
+    """Return the bulge (n,3) of a body in each frame interval: the displacement that corrects linear interpolation
+    halfway between the two frames. The keys are the indices in ``frames`` of the first frame of each interval.
 
-    ``positions`` yields the vertices (n,3) of each frame, in object coordinates. Intervals are omitted if they need no
-    correction, or if the body does not rotate nearly rigidly together with its pins.
+    ``positions`` yields the vertices (n,3) of each frame, in object coordinates. An interval is omitted if its frames
+    are not consecutive, if its largest bulge is below :data:`SMALLEST`, if the motion is not nearly rigid, or if a pin
+    does not follow the rotation.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     return {k: bulge.of(before, after) for k, bulge, before, after in found}
 
 
 def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> str:
-    """Return a warning about the frame interval in which linear interpolation shrinks the body most, or "" below 1 %.
-    The arguments are those of :func:`bulges`.
+    """Return a warning about the frame interval in which linear interpolation shrinks the body most; "" if it shrinks
+    by less than 1 %. The arguments are those of :func:`bulges`.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     angles = {frames[k]: rotation_angle(before, after) for k, _, before, after in found}
@@ -79,10 +83,11 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulge of each frame interval, the correction of linear interpolation halfway, as matrices (1+h,4,3) to
-    add to the matrices of the skinning handles. ``rest`` (n,3) are the vertices before the handles displace them.
+    """Return the bulge of each frame interval, the correction of linear interpolation halfway between two frames, as
+    matrices (1+h,4,3) to add to the matrices of the skinning handles.
 
-    The keys are the indices in ``handles.frames`` of the first frame of each interval.
+    The keys are the indices in ``handles.frames`` of the first frame of each interval. ``rest`` (n,3) are the vertices
+    before the handles displace them.
     """
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation
@@ -122,8 +127,10 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge (correction of linear interpolation) of a frame interval; None if the motion is not nearly
-    rigid. ``to_world`` (2,4,4) are the object's matrices, ``before`` and ``after`` (n,3) its positions in object space.
+    """Return the bulge (correction of linear interpolation) of an interval; None if the motion is not nearly rigid.
+
+    ``to_world`` (2,4,4) are the object's matrices at the interval's two frames, ``before`` and ``after`` (n,3) the
+    positions at these frames, in object coordinates.
     """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]

@@ -1,7 +1,9 @@
-"""Search for objects that follow the shape of a baked object instead of the duplicate that shows its bake.
+"""Search for objects that depend on the shape of a baked object. If a duplicate shows the bake, they follow the
+original object instead.
 
-Most are found by tagging the shape as changed: Blender's dependency graph then reports all objects that it recomputes.
-The graph skips hidden objects and objects shown only as instances; they are found as users of the object.
+Blender's dependency graph contains all these relations: modifiers, nested node inputs, hair on a surface, vertex
+parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
+recomputes. The graph skips hidden objects and objects shown only as instances; they are found as users of the object.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of the objects that depend on the shape of ``obj`` instead of the duplicate ``carrier``, which
-    shows its bake. If ``obj`` is a collision object, objects that depend on both are omitted.
+    """Return the names of the objects that depend on the shape of ``obj`` and so do not follow its bake, which the
+    duplicate ``carrier`` shows.
+
+    If ``obj`` is a collision object, so is the carrier; then objects that depend on both shapes are omitted.
+    Dependence on the transform alone is harmless, since the carrier has the same transform.
     """
     layer = context.view_layer
     layer.update()
@@ -43,7 +48,9 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
 
 
 def _recomputed(obj: Any, layer: Any) -> set[int]:
-    """Return the ``session_uid`` of all objects that Blender recomputes after a change of the shape of ``obj``."""
+    """Return the ``session_uid`` of all objects that Blender recomputes in a view ``layer`` when the shape of ``obj``
+    changes.
+    """
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()
@@ -51,7 +58,9 @@ def _recomputed(obj: Any, layer: Any) -> set[int]:
 
 
 def _users_of(obj: Any) -> set[Any]:
-    """Return the data-blocks that use an object, directly or through data-blocks other than objects and scenes."""
+    """Return the data-blocks that use an object, directly or through other data-blocks. The search does not continue
+    through objects and scenes.
+    """
     users, found, ahead = bpy.data.user_map(), set(), [obj]
     while ahead:
         new = users.get(ahead.pop(), set()) - found - {obj}
@@ -61,8 +70,10 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning if objects follow ``obj`` instead of the ``carrier``, the duplicate that shows its bake, or if
-    the visibility of ``obj`` is keyed; else "". ``kind`` is the type of the result, a key of :data:`frames_out.KINDS`.
+    """Return a warning if objects follow ``obj`` instead of the ``carrier``, the object that shows its bake, or if the
+    visibility of ``obj`` is keyed; otherwise "". The text is also "" if ``obj`` itself is the carrier.
+
+    ``kind`` is the type of the result, a key of :data:`frames_out.KINDS`.
     """
     if carrier == obj:
         return ""

@@ -1,5 +1,5 @@
-"""Writer of baked frames to the scene, as shape keys, as handles for Geometry Nodes, or as a file for the Mesh Cache
-modifier. The *carrier* is the object with the result: the body itself or a duplicate.
+"""Writer of baked frames to the scene: as shape keys, as handles for Geometry Nodes, or as a file for the Mesh Cache
+modifier, on the object itself or on a full duplicate. The object with the result is called the carrier.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ SAME = 1e-6
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys, replacing an earlier result; return the object with them, ``obj`` or a
-    duplicate.
+    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return this object,
+    the carrier.
 
     ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
     the mesh does not have the job's number of vertices.
@@ -58,8 +58,8 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
-    """Write baked frames as skinning handles, in object coordinates, replacing an earlier result; return the object
-    with the result, ``obj`` or a duplicate. Raise MeshError as :func:`apply_frames`.
+    """Write baked frames as skinning handles, in object coordinates, to ``obj`` or a full duplicate, replacing an
+    earlier result; return this object, the carrier. Raise MeshError as :func:`apply_frames`.
     """
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
     if job.body.initial_shape is not None:  # handles displace the rest shape, not the initial shape
@@ -79,8 +79,8 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
 def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
-    """Write baked frames as a PC2 file in ``folder`` for a Mesh Cache modifier, replacing an earlier result; return the
-    object with the result, ``obj`` or a duplicate. Raise StoreError if the file cannot be written, MeshError as
+    """Write baked frames as a PC2 file in ``folder``, and add a Mesh Cache modifier that plays it to ``obj`` or a full
+    duplicate; return this object, the carrier. Raise StoreError if the file cannot be written, MeshError as
     :func:`apply_frames`.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
@@ -108,8 +108,10 @@ def apply_cache(
 
 
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
-    """Remove the earlier result, and return the object for the new result: ``obj`` if ``on_itself``, else a new
-    duplicate. None means ``stack_position(obj).on_itself``. Raise MeshError if the number of vertices is not the job's.
+    """Remove the earlier result, and return the object that carries the new result: ``obj`` or a new duplicate.
+
+    ``on_itself`` is True if ``obj`` itself can carry the result; None takes this from ``stack_position(obj)``.
+    Raise MeshError if the carrier's number of vertices differs from the job's.
     """
     before, target = _detach(obj), obj
     try:
@@ -131,8 +133,9 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Return the original coordinates (n,3) of ``obj`` for the vertices of the duplicate ``target``
-    (:mod:`.original_coordinates`); None if ``target`` does not need them or has another number of vertices.
+    """Return the original coordinates (n,3) of ``obj`` for the vertices of the duplicate ``target``, see
+    :mod:`.original_coordinates`. Return None if ``target`` is ``obj`` itself, has these coordinates already, or has
+    another number of vertices.
     """
     if target == obj:
         return None
@@ -176,8 +179,8 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
-    """Return a copy of ``obj`` for its baked result: the mesh at the first frame and at a ``position`` in the modifier
-    stack, with only the modifiers after this position.
+    """Return a copy of ``obj`` for its baked result. The mesh of the copy is the shape of ``obj`` at the first frame
+    and at a ``position`` in the modifier stack; the copy has only the modifiers after this position.
     """
     with cut_after(obj, position), at_frame(context.scene, job.frame_start):
         with mesh_at_position(obj, position, context) as (_, evaluated):
@@ -207,8 +210,8 @@ def remove_result(obj: Any) -> None:
 
 
 def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
-    """Delete the duplicate ``before`` of an earlier bake and remap its users to the object ``now``. If ``moves``, put
-    ``now`` into the collections of the duplicate.
+    """Delete the duplicate ``before`` of an earlier bake and remap its users to the object ``now``. If ``moves``, also
+    move ``now`` to the collections of the deleted duplicate.
     """
     homes, held, views = before.users_collection, _held(before), local_views_of(before)
     if moves and homes:
@@ -228,15 +231,18 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
-    """Return the view layers in which an object is selected or active, each with True if the object is active there."""
+    """Return pairs of a view layer in which an object is selected or active, and True if the object is active there."""
     layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     found = ((layer, layer.objects.active == obj) for layer in layers)
     return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]
 
 
 def _detach(obj: Any) -> Any | None:
-    """Remove the result from ``obj`` itself, and restore the object's visibility. Return the duplicate with the result,
-    which the caller deletes; None if there is no duplicate or another object refers to it.
+    """Remove the result from ``obj`` itself, and restore the object's visibility; return the duplicate that carries the
+    result, which the caller deletes.
+
+    Return None if there is no duplicate. Also return None if another object, such as a copy of ``obj``, refers to the
+    same duplicate as its result.
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]

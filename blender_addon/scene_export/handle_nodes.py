@@ -1,9 +1,10 @@
 """Node group that displaces a mesh by handles: ``sum_k w_k (c @ H_k)`` added to its positions.
 
 H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the homogeneous
-coordinates ``[(p - centre) / size, 1]`` of the position p. A repeat zone sums up ``w_k H_k``, beginning with the last
-handle: low modes are largest, and the terms added last are rounded least often. Products use Multiply Add nodes:
-matrices with Transform Point take four times as long in Blender 4.5.
+coordinates ``[(p - centre) / size, 1]`` of the position p. A repeat zone sums up ``w_k H_k``, so that the group has the
+same number of nodes for any number of handles. The sum begins with the last handle: low modes are largest, and
+the terms added last are rounded least often. Products use Multiply Add nodes: matrices with Transform Point take four
+times as long in Blender 4.5.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return four sockets, the rows of a handle's matrix (4,3): positions of vertices from ``first`` on."""
+        """Return four sockets, the rows of a handle's (4,3) matrix, which are positions of vertices of the mesh of
+        handles, from vertex ``first`` on.
+        """
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")

@@ -1,7 +1,8 @@
 """Writer of a bake as skinning handles: weight attributes on the body's mesh, a handle object whose mesh has one shape
-key per frame, and a Geometry Nodes modifier that displaces the body. Blender plays the bake without Sinew.
+key per frame, and a Geometry Nodes modifier that displaces the body.
 
-The handle object is in no scene, so users cannot delete it by mistake.
+Blender plays the bake without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
+The handle object is in no scene: the node group makes Blender evaluate it, and users cannot delete it by mistake.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from .shape_keys import drop_mesh, write_keys
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
     """Add a Geometry Nodes modifier that displaces ``obj`` by skinning handles, before all other modifiers; return its
-    node group. ``bulges`` (:mod:`between_frames`) maps the index k of a frame to matrices (1+h,4,3), which are added
-    halfway between frames k and k + 1.
+    node group. ``bulges`` (:mod:`between_frames`) maps the index of a frame to matrices (1+h,4,3), which are added
+    to the handle matrices halfway between this frame and the next.
     """
     mesh = obj.data
     drop_weights(mesh)
@@ -67,14 +68,18 @@ def drop_group(group: Any) -> None:
 
 
 def remove(obj: Any, group: Any, shared: bool) -> None:
-    """Remove the modifiers with the node ``group`` from ``obj`` and, unless the mesh is ``shared``, handle weights."""
+    """Remove the modifiers with the node ``group`` of a result from ``obj``, and the handle weights from its mesh. The
+    weights are kept if ``shared``, that is, if another object's result uses the mesh.
+    """
     remove_modifiers(obj, group)
     if not shared:
         drop_weights(obj.data)
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Return a message if the modifier, handles or weights of a result on ``obj`` are missing, or ""."""
+    """Return a message if the modifier, handles or weights of a result on ``obj`` are missing; "" if it is complete.
+    ``record`` is the bake record.
+    """
     group = record.nodes
     if group is None or not _modifiers(obj, group):
         return "The Bake modifier was removed."

@@ -15,8 +15,8 @@ FREE = 0
 
 
 def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key the property ``path`` of ``owner`` linearly: ``values`` (f,c) of its c channels at the ``times`` (f,) from
-    ``animation_in.key_times``.
+    """Key a property with c channels linearly: ``values`` (f,c) at the ``times`` (f,) from ``animation_in.key_times``.
+    ``path`` is the property's data path on ``owner``.
     """
     owner.keyframe_insert(path, frame=float(times[0]))
     for curve in curves_at(owner, path):

@@ -1,6 +1,11 @@
-"""Playback of a bake by Blender, without Sinew: a PC2 file and a Mesh Cache modifier on the body or a duplicate.
+"""Playback of a bake by Blender: a PC2 file beside the .blend, and a Mesh Cache modifier, which comes in the modifier
+stack after the modifiers whose output is simulated.
 
-The modifier comes after the simulated modifiers and overwrites their positions.
+Blender plays this result, like shape keys (:mod:`.shape_keys`), without a frame change handler of Sinew.
+
+The modifier overwrites the positions from the modifiers before it, so shape keys, armature and shared meshes stay
+unchanged. A duplicate is needed only if earlier modifiers change the number of vertices or differ in renders, or if
+the mesh is linked from another file.
 """
 
 from __future__ import annotations
@@ -22,7 +27,9 @@ def cache_path(folder: Path) -> Path:
 
 
 def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) -> None:
-    """Add a Mesh Cache modifier that plays from ``first_frame`` on, after the first ``below`` modifiers of ``obj``."""
+    """Add a Mesh Cache modifier to ``obj`` after its first ``below`` modifiers; it plays a PC2 file in object
+    coordinates from ``first_frame`` on.
+    """
     cache = obj.modifiers.new("Bake", "MESH_CACHE")
     cache.cache_format, cache.filepath = "PC2", kept_path(path)
     cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # no change of axes
@@ -34,7 +41,9 @@ def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) ->
 
 
 def kept_path(path: Path, home: str | None = None) -> str:
-    """Return a path with slashes, relative to the .blend or to the folder ``home`` if it is on the same drive."""
+    """Return a path relative to the .blend or to the folder ``home``, or an absolute path if it is on another drive.
+    Relative paths have slashes, since a .blend from Windows may be rendered on Linux.
+    """
     try:
         return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
     except ValueError:

@@ -1,6 +1,7 @@
 """Original coordinates of a mesh, which Corrective Smooth, Generated texture coordinates and rest positions read.
 
-A duplicate that carries a bake stores them in its own vertices; shape keys or Mesh Cache replace them by baked shapes.
+Blender takes them from the mesh's own vertices. In a duplicate that carries a bake, these vertices get the original
+object's coordinates; shape keys or Mesh Cache replace them by the baked shape.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 
 def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
     """Return the vertices (n,3) float32 of ``obj`` at a position of the modifier stack, at the current frame, without
-    shape keys and modifiers that only deform.
+    shape keys and modifiers that only deform. After modifiers like Remesh or Weld, n can differ from the number of
+    vertices of the deformed mesh.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()
@@ -46,8 +48,8 @@ def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
 
 
 def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
-    """Set a duplicate's own vertices to the ``original`` coordinates (n,3), and its shape to the positions ``shape``
-    (n,3) by a shape key of value 1.
+    """Set a duplicate's own vertices to the ``original`` coordinates (n,3), and add a shape key that is fully on, so
+    that its modifiers get the positions ``shape`` (n,3).
     """
     set_coordinates(obj.data, original)
     obj.shape_key_add(name="Original", from_mix=False)

@@ -1,5 +1,8 @@
-"""Results as relative shape keys, one per frame. The value of a key is 1 at its frame, 0 at the frames before and
-after, and linear between; exporters (glTF, FBX) write these values.
+"""Results as relative shape keys, one per frame. The keyed value of each is 1 at its frame, 0 at the frames before and
+after, and linear between.
+
+Exporters (glTF, FBX) write the values, and ignore ``eval_time``. F-curves refer to a shape key by its index: references
+by name take nine times as long for 1000 frames, since Blender compares strings.
 """
 
 from __future__ import annotations
@@ -81,7 +84,7 @@ def drop_mesh(mesh: Any) -> None:
 
 
 def drop_action(owner: Any) -> None:
-    """Clear the animation of a data-block, and remove its action if the action has no other users."""
+    """Clear the animation of a data-block to be removed, and remove its action if the action has no other users."""
     action = owner.animation_data.action if owner.animation_data else None
     owner.animation_data_clear()
     if action is not None and action.users == 0:

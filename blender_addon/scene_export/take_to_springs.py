@@ -1,5 +1,5 @@
-"""Conversion of a recorded live session, called a take, to springs of the object. A grabbed vertex gets a spring with a
-vertex group, an empty with a keyed location as its target, and a keyed strength.
+"""Conversion of a recorded live session, called a take, to springs of the object. Each grabbed vertex gets a spring
+with a vertex group, an empty with a keyed location as its target, and a keyed strength. Users can edit these springs.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ MARK = 0.04
 
 
 def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
-    """Return the position (3,) m to which a spring pulls a vertex if its empty is keyed at ``target`` (3,) m, in 32
-    bits. ``first`` (3,) m is the vertex's position at the first frame, ``scale`` the length of a Blender unit, m.
+    """Return the position (3,) m to which a spring pulls if its empty is keyed at ``target`` (3,) m, in 32 bits.
+
+    The spring adds the empty's displacement since the first frame to the vertex's position ``first`` (3,) m at that
+    frame. ``scale`` is the number of metres per Blender unit.
     """
     return first + scale * (_kept(target / scale) - _kept(first / scale))
 
@@ -50,8 +52,10 @@ def names_of_take(obj: Any) -> set[str]:
 
 
 def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
-    """Add the springs of a take (recorded live session) that began at frame ``first``, replacing those of an earlier
-    take. ``size`` is the size of the body in Blender units.
+    """Add the springs of a take (recorded live session) that began at frame ``first`` to the object. They replace the
+    springs of an earlier take.
+
+    Each spring pulls one vertex of the object's own mesh. ``size`` is the size of the body in Blender units.
     """
     remove_take(obj)
     taken = {spring.name for spring in obj.sinew.springs}
@@ -74,7 +78,9 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
 
 
 def remove_take(obj: Any) -> None:
-    """Remove the springs of the last take (recorded live session), with unused empties. Renamed springs are kept."""
+    """Remove the springs of the last take (recorded live session) that the user has not renamed. Also remove their
+    vertex groups and unused empties.
+    """
     springs = obj.sinew.springs
     order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
     if len(order) == len(springs):

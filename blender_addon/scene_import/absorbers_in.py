@@ -1,4 +1,6 @@
-"""Sampling of objects that absorb force fields (Collision modifier) frame by frame, as :class:`Absorber`."""
+"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. If a force field has Absorption
+switched on, these objects weaken it at points behind them.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from .colliders_in import Piece, instances_of, pieces_at
 
 
 def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
-    """Return a sampler for each object with a Collision modifier, including objects of collection instances, except for
-    the body and its bake's result.
+    """Return a sampler for each object with a Collision modifier in the view layer and in collection instances, except
+    for the body and its bake's result.
     """
     own, seen = (body, body.sinew.bake.result), context.view_layer.objects
     samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
@@ -40,7 +42,9 @@ def _collision(obj: Any) -> Any:
 
 
 class AbsorberSampler:
-    """Sampler of the evaluated mesh and absorption of an object, or of its instances by the object ``instancer``."""
+    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by the object ``instancer``.
+    An instance absorbs fields at its own position; Blender's particle systems use the original object's position.
+    """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:
         self.object, self._instancer = obj, instancer
@@ -49,7 +53,7 @@ class AbsorberSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> tuple[float, np.ndarray | None]:
-        """Return the absorption at a frame, and the vertex positions (k,3) m if it is positive, else None. Raise
+        """Return the absorption at a frame and, if it is positive, the vertex positions (k,3) m, else (0, None). Raise
         FieldError if the topology changes.
         """
         absorption = self._absorption(moment)
@@ -85,7 +89,9 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber. At frames without absorption, it has the positions of another frame."""
+        """Return the absorber (an object whose Collision modifier absorbs force fields) with its positions per frame.
+        Frames at which it does not absorb repeat the positions of another frame.
+        """
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions
         for each in positions:

@@ -1,7 +1,8 @@
 """Sampling of the animation that drives a bake, at frames and, for moving quantities, between frames.
 
-A :class:`Track` samples one quantity. All frames are evaluated before all subframes, since physics caches interpolate
-only between frames that they contain.
+A :class:`Track` samples one quantity. The scene's frames are evaluated once for all tracks of one or several bodies.
+With several substeps, subframes are then evaluated for tracks whose quantity moves. Frames come first, since physics
+caches interpolate between two frames only when they contain both.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ Each = TypeVar("Each")
 
 @dataclass(frozen=True)
 class EvaluatedFrame:
-    """Simulated object at a frame or subframe, with its ``mesh`` after the simulated modifiers. ``matrix`` (4,4) maps
-    object coordinates to world space in metres.
+    """Simulated object at a frame or subframe. ``frame``: its number; ``mesh``: the object's mesh after the modifiers
+    that precede the simulation in the modifier stack; ``matrix`` (4,4): from object coordinates to world space in
+    metres. Animated properties are read from ``obj``.
     """
 
     obj: Any
@@ -64,7 +66,9 @@ class MovedObjects:
     shapes: set[int] = field(default_factory=set)
 
     def note(self, _scene: Any, depsgraph: Any) -> None:
-        """Record the objects that a depsgraph update has changed (handler)."""
+        """Record the objects that a depsgraph update has changed (handler). Blender reports each object that depends on
+        time.
+        """
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
                 uid = update.id.original.session_uid
@@ -72,8 +76,8 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, position: StackPosition) -> bool:
-        """Return True if the animation of ``obj`` moves its vertices in world space. Changes of its shape count only if
-        a duplicate displays its bake: otherwise they come from the bake.
+        """Return True if the animation of ``obj`` moves its vertices in world space. If the object itself displays its
+        bake, only its transform counts, since changes of its shape are the result of the bake.
         """
         return obj.session_uid in self.transforms or (not position.on_itself and obj.session_uid in self.shapes)
 
@@ -103,12 +107,16 @@ class Track:
         (self.between if moment.is_between else self.at_frames).append(self.ask(moment))
 
     def samples(self) -> np.ndarray:
-        """Return the samples of all frames and subframes, in the format of :mod:`core.foundation.schema.tracks`."""
+        """Return the samples of all frames and subframes, (samples,...), in the format of
+        :mod:`core.foundation.schema.tracks`.
+        """
         return interleave(np.array(self.at_frames), self.between)
 
 
 def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
-    """Return the object's matrix (4,4) at a frame. Raise MeshError if it is not finite, or has a scale of zero."""
+    """Return the object's matrix (4,4) at a frame. Raise MeshError if it is not finite or, at a whole frame, has a
+    scale of zero.
+    """
     check_matrix(moment.matrix, f" at frame {moment.frame:g}")
     stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
     if not moment.is_between and stretches[-1] <= 1e-7 * stretches[0]:
@@ -132,7 +140,9 @@ def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
 
 
 def run_up(context: Any, first: int) -> Steps[None]:
-    """Go to the ``first`` frame through all earlier frames of the scene's physics, one per step."""
+    """Go to the ``first`` frame through all earlier frames of the scene's physics, one per step. If they were skipped,
+    rigid bodies and other physics would not move.
+    """
     scene = context.scene
     begin = restart_physics(scene, context.evaluated_depsgraph_get())
     if begin is not None:
@@ -144,7 +154,7 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 @contextmanager
 def noted() -> Iterator[MovedObjects]:
-    """Yield a record of the objects that Blender updates within the context."""
+    """Yield a record that collects the objects which Blender updates within the context."""
     moved, handlers = MovedObjects(), bpy.app.handlers
     note, lists = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for handler_list in lists:
@@ -157,8 +167,8 @@ def noted() -> Iterator[MovedObjects]:
 
 
 class FrameSampler:
-    """Sampler of an object's ``tracks`` over a range of frames. The mesh at ``position`` in the modifier stack must
-    have ``vertex_count`` vertices, and the modifiers after this position must be disabled.
+    """Sampler of an object's ``tracks`` over a range of frames. The modifiers after ``position`` in the object's stack
+    must already be disabled; ``vertex_count`` is the number of mesh vertices at this position of the stack.
     """
 
     position: StackPosition
@@ -169,8 +179,9 @@ class FrameSampler:
         self.obj, self.context = obj, context
 
     def stop(self, frame: float, first: int, taken: list[Track]) -> None:
-        """Sample the object's tracks at the current frame or subframe ``frame``, except the tracks in ``taken``, and
-        add them to this list. Raise MeshError if the number of vertices differs from that at the ``first`` frame.
+        """Sample the object's tracks at the current frame or subframe ``frame``. Skip the tracks in ``taken``,
+        which were already sampled for another object; add the newly sampled tracks to this list. Raise MeshError if the
+        number of vertices differs from that at the ``first`` frame.
         """
         if not self.tracks:
             return
@@ -189,9 +200,9 @@ class FrameSampler:
 
 
 def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
-    """Sample the tracks of ``passengers``, one sampler per object, at a range of frames, both ends included. Then
-    sample moving tracks at subframes, which divide each frame into ``steps`` intervals. Raise an error of the first
-    object; remove any other object with an error from the list.
+    """Sample the tracks of all ``passengers`` (one sampler per object) in one pass over a range of frames, both ends
+    included. Then sample moving tracks at subframes, which divide each frame into ``steps`` intervals. An error of the
+    first object is raised; any other object with an error is removed from the list (:func:`for_each`).
     """
     first, last = frames
     total = (last - first) * steps + 1
@@ -217,7 +228,9 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each of ``passengers``. Raise an error of the first; remove any other item with an error."""
+    """Call ``do`` with each item of ``passengers``. If the call fails for the first item, raise the error; if it fails
+    for another item, remove that item from the list.
+    """
     for passenger in list(passengers):
         try:
             do(passenger)

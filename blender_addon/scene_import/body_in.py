@@ -20,9 +20,11 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """Sampler of a body's animated inputs: object matrix, accelerations, stiffness, pins and goal (a soft pull to
-    animated positions). Pins are sampled as the positions (p,3) of the vertices pinned at the first frame, and flags
-    (p,), True while a vertex is pinned. Dynamic nodes are read once.
+    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, stiffness of materials and
+    vibrations, pins and goal. Samples of the pins are positions (p,3) of the vertices pinned at the first frame, and
+    flags (p,), True while a vertex is pinned. The goal pulls vertices softly to their animated positions; its samples
+    are these positions and a strength. The sampler also reads the dynamic nodes, the vertices with a full weight in
+    the node group.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -59,8 +61,8 @@ class BodySampler:
         return len(self._pinned) > 0 and self._object.session_uid in moved.transforms
 
     def check_groups(self, surface: SurfaceMesh) -> None:
-        """Raise SettingsError if the vertex group of dynamic nodes is missing and a solver uses it. Raise PinError if
-        the pin group is missing or pins the vertices of all faces.
+        """Raise SettingsError if the vertex group chosen for dynamic nodes is missing, and the solver of the bake or of
+        live mode uses dynamic nodes. Raise PinError if the pin group is missing or pins the vertices of all faces.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
@@ -76,7 +78,9 @@ class BodySampler:
             raise PinError("The vertices of all faces are pinned, so nothing can move.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """Return the samples as fields of the job's ``Body``, by name. Constant Young's moduli are returned as None."""
+        """Return the samples as fields of the job's ``Body``, by name. Young's moduli are None if they are constant.
+        The stiffness factors of vibrations are None if the body does not control vibrations.
+        """
         moduli = self._moduli.samples()
         return {
             "object_to_world": self.matrices.samples(),
@@ -92,7 +96,8 @@ class BodySampler:
 
     def _all_accelerations(self) -> np.ndarray | None:
         """Return the accelerations, (frames, n or 1, 3) m/s²: the acceleration attribute, plus the change of gravity
-        since the first frame. Return None if there is neither.
+        since the first frame. Gravity at the first frame itself is a setting of the solver. Return None if no
+        attribute is chosen and gravity is constant.
         """
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
@@ -100,8 +105,9 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal, a soft pull to animated positions, as a spring on the weighted vertices that are not pinned
-        throughout; None without such vertices. Its strength is 0 once an animated threshold has released all pins.
+        """Return the goal, a soft pull to animated positions, as a spring on the weighted vertices. Exclude vertices
+        that are pinned at all frames at which the goal acts; return None if no vertices remain. The strength is 0 at
+        frames at which an animated threshold has released all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -119,8 +125,8 @@ def _goal_strength_at(moment: EvaluatedFrame) -> float:
 
 
 def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
-    """Return the vertex accelerations (n,3), m/s² in world space, from the attribute that the body has chosen, or None.
-    Raise SettingsError if the attribute is missing or is not a vector per point.
+    """Return the vertex accelerations (n,3), m/s² in world space, from the attribute that the body has chosen; None if
+    none is chosen. Raise SettingsError if the attribute is missing or is not a vector per point.
     """
     name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
     if not name:
@@ -141,5 +147,8 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
 
 
 def _threshold(obj: Any) -> float:
-    """Return the pin threshold at the current frame, not rounded: a painted 0.7 reaches a threshold of 0.7."""
+    """Return the pin threshold at the current frame. Vertices with at least this weight are pinned.
+
+    Threshold and weights are not rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
+    """
     return obj.sinew.pin_threshold

@@ -1,7 +1,7 @@
-"""Sampling of the objects of a collection frame by frame, in world space, as :class:`Collider`.
+"""Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
 
-An object's own mesh becomes one collider. Each object that it instances (Geometry Nodes, collections, faces, particles)
-becomes a further collider, which merges all instances.
+An object's own mesh becomes one collider. If it instances other objects (Geometry Nodes, collection instances,
+instancing on faces, particles), each of these becomes a further collider, which merges all its instances.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
-    """Yield one sampler per collider of the body ``obj``, with hidden colliders enabled within the context. Bodies with
-    the same colliders share samplers by the cache ``seen``. With ``alone``, contact partners are colliders too.
+    """Yield one sampler per collider of the body ``obj``; hidden colliders are enabled within the context. ``seen``
+    is a cache of samplers, which bodies with the same colliders share. With ``alone``, contact partners are colliders
+    too.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -37,9 +38,11 @@ def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -
 
 
 def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
-    """Return the collider objects of the body ``obj``, sorted by name. Contact partners are included only if ``obj`` is
-    simulated ``alone``. A body that is hidden by its bake is replaced by the bake's result. Raise ColliderError if the
-    collection contains no collider.
+    """Return the collider objects of the body ``obj``, sorted by name; raise ColliderError if its collection contains
+    none.
+
+    The body itself and its bake's result are excluded. Contact partners, other bodies that it collides with, are
+    included only if it is simulated ``alone``. A body that is hidden by its bake is replaced by the bake's result.
     """
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:
@@ -61,13 +64,13 @@ def _own(body: Any) -> tuple[Any, Any]:
 
 
 def has_own_mesh(collider: Any) -> bool:
-    """Return True if a collider object is itself visible as a mesh, not only the objects that it instances."""
+    """Return True if a collider object is itself visible as a mesh, in addition to the objects that it instances."""
     return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. Items are
-    pairs: the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
+    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. Each is a pair:
+    the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
     """
     if not _may_instance(collider):
         return
@@ -82,14 +85,16 @@ def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> It
 
 
 def distance_from(collider: Any, body: Any) -> float:
-    """Return the contact distance between a collider and a body, Blender units: the collider's own, else the body's."""
+    """Return the contact distance between a collider and a body, in Blender units: the collider's own or, if it has
+    none, the body's.
+    """
     own = collider.sinew.collider
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
 def seen_of(obj: Any) -> Any | None:
-    """Return the object that represents ``obj`` as a collider: ``obj`` itself or the duplicate that displays its bake;
-    None if the duplicate was deleted.
+    """Return the object that represents ``obj`` as a collider: ``obj`` itself or, if hidden by its bake, the duplicate
+    that displays the bake; None if this duplicate was deleted.
     """
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:
@@ -103,7 +108,7 @@ def _may_instance(obj: Any) -> bool:
 
 @contextmanager
 def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
-    """Unhide ``objects`` in the Outliner within the context: Blender lists no instances of hidden objects."""
+    """Unhide ``objects`` in the Outliner within the context, since Blender lists no instances of hidden objects."""
     hidden = [o for o in objects if linked.is_in(view_layer, o) and o.hide_get(view_layer=view_layer)]
     try:
         for obj in hidden:
@@ -116,8 +121,8 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
 
 
 class Piece(NamedTuple):
-    """Meshes at a frame, merged into one: ``positions`` (k,3) m, world space; vertex indices of ``triangles`` (t,3) and
-    of face ``corners`` (c,1).
+    """Meshes at a frame, merged into one: ``positions`` (k,3) m, world space; ``triangles`` (t,3); ``corners`` (c,1),
+    the vertex of each face corner, which identifies the topology.
     """
 
     positions: np.ndarray
@@ -144,8 +149,8 @@ NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0,
 
 
 def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
-    """Return one mesh per name, merged from all ``parts`` with this name and with faces. ``parts`` are names, evaluated
-    objects, and matrices to Blender's world space.
+    """Return one merged mesh per name. ``parts`` are names, evaluated objects, and their matrices to Blender's world
+    space; objects of the same name are merged, those without faces are skipped.
     """
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
@@ -168,7 +173,7 @@ class ColliderSampler:
 
     @property
     def seen_as(self) -> tuple[Any, ...]:
-        """Key of the sampler, by which several bodies share it."""
+        """Key of the sampler; it is equal for bodies whose samples of the collider would be the same."""
         return self._collider, *self._left_out
 
     def _moves(self, moved: MovedObjects) -> bool:
@@ -178,7 +183,9 @@ class ColliderSampler:
         return self._collider.session_uid in moved.transforms | moved.shapes
 
     def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
-        """Return the vertex positions (k,3), m, by collider name. Raise ColliderError if the topology has changed."""
+        """Return the vertex positions (k,3), m, of the collider's own mesh and of its merged instances, by collider
+        name. Raise ColliderError if the topology differs from that at the first frame.
+        """
         pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
         self._first = self._first or pieces
         if not self._first:
@@ -222,7 +229,9 @@ class ColliderSampler:
 
     @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
-        """Sampled positions, (samples,k,3) m, by collider name. Jobs share these arrays."""
+        """Sampled positions, (samples,k,3) m, by collider name. The jobs of bodies that share the sampler share these
+        arrays.
+        """
         return {name: self._positions_of(name) for name in sorted(self._first)}
 
     def _positions_of(self, name: str) -> np.ndarray:

@@ -26,8 +26,9 @@ TRANSFORM = ("location", "rotation_", "scale", "delta_")
 
 
 def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
-    """Return the inputs of a body that are cheap to read, by labels such as "materials". Snapshots are equal if nothing
-    was edited, even in another Blender session. ``solver`` replaces the body's solver.
+    """Return the inputs of a body that are cheap to read, by labels such as "materials", which messages about edits
+    quote. Snapshots are equal if nothing was edited, even in another Blender session. ``solver`` replaces the body's
+    solver.
     """
     settings, animated = obj.sinew, animated_paths(obj)
     materials = []
@@ -99,7 +100,7 @@ def _weights(weights: Any) -> list[Any]:
 
 def checksum(mesh: Any) -> tuple[int, ...]:
     """Return a checksum of the mesh's vertex positions, its number of edges, and its number of faces. In Edit Mode,
-    these are the values before entering it.
+    these are the values before entering it; mesh attributes are then unavailable.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     if mesh.is_editmode or not flat.size:

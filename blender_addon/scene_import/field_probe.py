@@ -1,6 +1,7 @@
 """Sampling of Blender's force fields on a grid, by the motion of particles, since Blender provides no other access.
 
-Particles start at rest at the grid points. The acceleration is the velocity after one step, divided by the step.
+Particles of 1 kg start at rest at the grid points, in a separate scene that contains only the field. The acceleration
+of a particle is its velocity after one step of 0.01 s, divided by the step.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ STEP = 0.01
 
 
 def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the points (a,b,c,3) of a regular grid in the box from ``low`` (3,) to ``high`` (3,)."""
+    """Return the points (a,b,c,3) of a grid in the box from ``low`` (3,) to ``high`` (3,), evenly spaced along each
+    axis.
+    """
     spacing = (high - low).max() / (KNOTS - 1)
     counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
     return np.stack(np.meshgrid(*map(np.linspace, low, high, counts), indexing="ij"), axis=-1)
@@ -46,7 +49,8 @@ class FieldState(NamedTuple):
 
 
 class FieldProbe:
-    """Sampler of a copy of one force field on a grid. As a context manager, it removes its temporary scene on exit.
+    """Sampler of one force field on a grid, as a context manager: its temporary scene is removed on exit. It samples a
+    copy of the field, whose state is set per frame, since Blender may evaluate particles before the field's animation.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""Sampling of the flow of a fluid domain on a grid, for force fields of the type Fluid Flow."""
+"""Flow of a fluid domain -> velocities at grid points, for force fields of the type Fluid Flow.
+
+Blender's domains provide a velocity per cell. ``docs/design/forces.md`` compares the resulting force with the force on
+Blender's particles.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +29,10 @@ MOST_CELLS = 64
 
 
 class FluidGrid(NamedTuple):
-    """Flow of a fluid domain at one frame, on (a,b,c) cells. Lengths are in Blender units.
-
-    Attributes
-    ----------
-    values : (a,b,c,4), the solver's velocity and the density of the cells
-    corner, cell : (3,), the domain's lower corner and the size of a cell, object coordinates
-    matrix : (4,4), from object coordinates to world space
-    length : size of a cell in world space
+    """Flow of a fluid domain at one frame, on (a,b,c) cells. ``values`` (a,b,c,4): the solver's velocity and the
+    density of each cell; ``corner`` (3,), the domain's lower corner, and ``cell`` (3,), the size of a cell, both in
+    object coordinates; ``matrix`` (4,4) from object coordinates to world space; ``length``, the size of a cell in world
+    space. Lengths are in Blender units.
     """
 
     values: np.ndarray
@@ -49,7 +49,7 @@ class FluidGrid(NamedTuple):
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return density times velocity, and density, (p,4), at ``points`` (p,3) in world space. Values are
+        """Return density times velocity, and density, (p,4), at ``points`` (p,3) in world space. Values are trilinearly
         interpolated between cell centres, and 0 outside the domain. Velocities are in Blender units per second.
 
         As in Blender, the object's matrix changes the direction of a velocity but not its magnitude.
@@ -71,7 +71,11 @@ class FluidGrid(NamedTuple):
 
 
 class FluidSampler:
-    """Sampler of the fluid domain of a Fluid Flow field. Raises FieldError if a frame is not in the domain's cache."""
+    """Sampler of the fluid domain of a Fluid Flow field.
+
+    Raises FieldError if a frame is not cached. Without this error, Blender would simulate the fluid now and read it
+    from the cache later; since the cache does not keep all cells, the bake would then appear out of date.
+    """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
         self._field = field
@@ -91,9 +95,11 @@ class FluidSampler:
     def samples(
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the flow on a grid in a box: the box's lower and upper corner, each (3,) m, and samples (f,a,b,c,4) as
-        from :meth:`FluidGrid.at`. ``grids`` are the flow per frame, None without fluid. The box is the overlap of the
-        domain and the body's box (``low`` to ``high``, (3,) m), with a margin; without overlap, it is the body's box.
+        """Return the flow in a box: the lower and the upper corner of the box, each (3,) m, and samples (f,a,b,c,4) on
+        a grid in it (:meth:`FluidGrid.at`). ``grids`` are the flow per frame, None without fluid. The box is the
+        overlap, with a margin, of the domain and the body's box, which extends from ``low`` to ``high`` (3,) m; without
+        overlap, it is the body's box.
+
         Raise FieldError if no frame has flow.
         """
         flowing = [grid for grid in grids if grid is not None and grid.values[..., :3].any()]
@@ -168,7 +174,9 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _read(grid: Any) -> np.ndarray:
-    """Return the values of a Blender grid in half precision, as Blender's disk cache stores them."""
+    """Return the values of a Blender grid in half precision, as Blender's disk cache stores them, so that a bake does
+    not appear out of date once the values are read from the cache.
+    """
     flat = np.empty(len(grid), dtype=np.float32)
     if len(flat):
         grid.foreach_get(flat)
@@ -176,8 +184,8 @@ def _read(grid: Any) -> np.ndarray:
 
 
 def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the values (a,b,c,k), averaged over blocks of cells so that no side exceeds MOST_CELLS, and the number of
-    cells along a block's side.
+    """Return the values (a,b,c,k), averaged over cubic blocks of cells so that no side exceeds MOST_CELLS, and the
+    number of cells along a block's side.
     """
     count = -(-max(values.shape[:3]) // MOST_CELLS)
     if count == 1:

@@ -1,7 +1,7 @@
-"""Sampling of the scene's force fields frame by frame, in world space, as :class:`ForceField`.
+"""Force fields of the scene -> :class:`ForceField`, sampled frame by frame in world space.
 
-Fields with a formula in ``core/mechanics/forces/field_formulas.py`` are read as parameters; textures, turbulence and
-flow of fluids are sampled on a grid around the body.
+Fields with a formula in ``core/mechanics/forces/field_formulas.py`` are read as parameters. Textures and turbulence are
+sampled on a grid around the body (``field_probe``); velocities of fluids are read from their domain (``fluid_in``).
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """Force field at one frame: its parameters ``numbers``, ``centre`` (3,) m and unit ``axis`` (3,). ``state`` are the
-    settings or the flow to sample on a grid, or None. ``vertices`` (k,3) m and their ``normals`` (k,3) are None unless
-    the field's Shape setting uses them.
+    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, the
+    settings or fluid flow to sample on a grid, None if the field has a formula or no fluid; ``vertices`` (k,3) m and
+    their ``normals`` (k,3), each None if the field's Shape setting does not use them.
     """
 
     numbers: FieldNumbers
@@ -178,8 +178,9 @@ class ForceFieldSampler:
     def force_field(
         self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
     ) -> ForceField:
-        """Return the field with its samples per frame from ``first`` on. A field without a formula is sampled on a grid
-        from ``low`` to ``high`` (3,) m. ``absorbers`` are the samplers of all objects that absorb fields.
+        """Return the field with its samples, one per frame from ``first`` on. A field without a formula is also sampled
+        on a grid in the box from ``low`` to ``high`` (3,) m. ``absorbers`` are the samplers of all objects that absorb
+        fields.
         """
         numbers, centres, axes, states, vertices, normals = zip(*self.track.at_frames, strict=True)
         low, high, samples = self._asked(states, low, high, context, first)
@@ -202,8 +203,9 @@ class ForceFieldSampler:
     def _asked(
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Return the lower and the upper corner of the sampled box, and the grid samples; None for each if the field
-        has a formula. ``states`` are the field's states per frame from ``first`` on.
+        """Return the lower corner, the upper corner and the grid samples of the sampled box, for a field without a
+        formula; else None for each. ``states`` are the field's states per frame from ``first`` on; the box extends from
+        ``low`` to ``high`` (3,) m.
         """
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)
@@ -220,8 +222,8 @@ class ForceFieldSampler:
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper corner, each (3,) m, of a box around the animated body, with a margin. ``rest``
-    (n,3) m are rest positions, ``matrices`` (f,4,4) the object matrices per frame.
+    """Return the lower and the upper corner, each (3,) m, of a box around the animated body, with a margin for its
+    simulated motion. ``rest`` (n,3) m are rest positions, ``matrices`` (f,4,4) the object matrices per frame.
     """
     sides = rest.min(axis=0), rest.max(axis=0)
     corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])

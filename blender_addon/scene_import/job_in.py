@@ -61,12 +61,13 @@ def job_steps(
     beside: Sequence[Any] = (),
     alone: bool = False,
 ) -> Steps[Job]:
-    """Return the job of the body ``obj`` in steps of one frame or subframe; raise SinewError if it cannot be baked. At
-    the end the scene is restored. Picked vertices that an edit has lost are replaced (``picks.mend``).
+    """Return the job of the body ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or
+    subframe. Between steps, the scene is at that frame, and hidden inputs are enabled. At the end the scene is
+    restored, except that vertex groups which lost picked vertices by an edit are repaired (``picks.mend``).
 
     ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings. Springs named in
-    ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside``, with equal
-    :func:`terms`, are added to the job if they can be baked.
+    ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside`` are sampled
+    in the same pass over the frames, so their :func:`terms` must be equal; the job includes those that can be baked.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -94,8 +95,8 @@ def group_steps(
     read: Callable[[Any, Any], Steps[Job]] | None = None,
 ) -> Steps[list[Job]]:
     """Return the jobs of a contact group, bodies that are baked together (:func:`contact_groups.group_of`), in the
-    order of ``bodies``. Raise SinewError if a body cannot be baked or the bodies' settings do not match. A single body
-    is read with ``read(body, context)``, by default :func:`job_steps`.
+    order of ``bodies``; each job names the other members. Raise SinewError if a body cannot be baked or the bodies'
+    settings do not match. A group of one body is read with ``read(body, context)``, by default :func:`job_steps`.
     """
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
@@ -115,7 +116,7 @@ def group_steps(
 
 
 class _Reading(FrameSampler):
-    """Reader of one body from the scene: constant inputs, then animated inputs, then the :class:`Body`."""
+    """Reader of one body from the scene: it reads constant inputs, samples tracks, and then makes a :class:`Body`."""
 
     def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
         super().__init__(obj, context)
@@ -133,7 +134,9 @@ class _Reading(FrameSampler):
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
-        """Read constant inputs, and create samplers of animated inputs. ``span`` is the first and the last frame."""
+        """Read the constant inputs at the first frame, and create the samplers of the animated inputs. ``span`` is the
+        first and the last frame; springs named in ``without_springs`` are omitted.
+        """
         obj, position, context, scene = self.obj, self.position, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
@@ -158,7 +161,9 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body from the sampled tracks. ``solver`` and ``substeps``, if set, replace the body's settings."""
+        """Return the body, once its tracks are sampled. ``span`` is the first and the last frame; ``solver`` and
+        ``substeps``, if set, replace the body's settings.
+        """
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
         colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
@@ -180,8 +185,8 @@ class _Reading(FrameSampler):
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
-    """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name. A
-    body simulated ``alone`` has no contact with itself or other bodies.
+    """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name.
+    Contact is off if the body is simulated ``alone`` although it collides with itself or other bodies.
     """
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
@@ -192,7 +197,8 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
     """Return the settings that must be equal for bodies that are sampled in the same pass: frame range, pre-roll,
-    substeps, and the hidden objects to enable. Raise SinewError if ``obj`` cannot be read.
+    substeps, and the hidden objects to enable, which may move other objects. Raise SinewError if ``obj`` cannot be
+    read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
@@ -218,7 +224,9 @@ def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = 
 
 
 def check_object(obj: Any, context: Any) -> None:
-    """Raise MeshError if the object is not a mesh with faces, or cannot be read now, for example in Edit Mode."""
+    """Raise MeshError if the object is not a mesh with faces, or cannot be read in its present state, such as Edit
+    Mode.
+    """
     if obj.type != "MESH":
         raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
     if obj.mode == "EDIT":

@@ -1,4 +1,6 @@
-"""Readers of stiffness maps and of material layers: materials that fill a region or a range of depths."""
+"""Readers of stiffness maps and of material layers. A layer replaces the painted materials inside its region, within
+its range of depths, and to the fraction given by its map.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
 
 
 def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context: Any) -> tuple[Layer, ...]:
-    """Return the material layers in the order of the materials, with their regions at the current frame. ``maps`` comes
-    from :func:`layer_maps`. Raise MeshError if a region cannot be read.
+    """Return the material layers in the order of the materials, with their regions at the current frame. ``maps`` is
+    the result of :func:`layer_maps`. Raise MeshError if a region cannot be read.
     """
     return tuple(
         Layer(k, _surfaces(obj, material, scene, context), depth_settings(material, scene), maps[k])

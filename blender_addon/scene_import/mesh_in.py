@@ -1,4 +1,4 @@
-"""Readers of a Blender mesh: surface in world space and metres, vertices, triangles and matrices."""
+"""Mesh -> :class:`SurfaceMesh` in world space and metres; readers of vertices, triangles and matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
 
 
 def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
-    """Return ``matrix_world`` (4,4), scaled so that it maps to metres instead of Blender units; float64."""
+    """Return ``matrix_world`` (4,4), which maps to Blender's world space, scaled so that it maps to metres; float64."""
     matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
     return matrix
@@ -42,7 +42,9 @@ def unit_scale(scene: Any) -> float:
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Return the scene's Unit Scale, the factor from Blender units/s² to m/s², without the simulation scale."""
+    """Return the scene's Unit Scale, a factor from Blender units/s² to m/s²; the simulation scale does not change
+    gravity.
+    """
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
 
@@ -66,16 +68,20 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
-    """Return the end of a message about a change from ``before`` to ``now`` vertices at ``frame``, and the remedy."""
+    """Return the end of a message about an object whose number of vertices changes, and the remedy. ``before`` and
+    ``now`` are the numbers at the first frame and at ``frame``.
+    """
     message = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
     return message, "Remove or apply the modifier that changes the number of its vertices."
 
 
 @contextmanager
 def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield an object's mesh at the current frame and at ``position`` in the modifier stack, and the evaluated object.
-    ``cut_after`` must have disabled the modifiers after ``position``. If the object itself can display its bake, yield
-    its mesh data.
+    """Yield an object's mesh at the current frame, evaluated with the modifiers before ``position`` in the modifier
+    stack, and the evaluated object. ``cut_after`` must have disabled the modifiers after ``position``.
+
+    If the object itself can display its bake, yield its mesh data, without modifiers and shape keys: a bake leaves the
+    vertices of these data unchanged.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
@@ -106,14 +112,18 @@ def vertex_positions(mesh: Any) -> np.ndarray:
 
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
-    """Return the triangles of a mesh, (t,3) int32, as vertex indices; flipped if ``mirrored`` by a negative scale."""
+    """Return the triangles of a mesh, (t,3) int32, as vertex indices. With ``mirrored``, for an object with a negative
+    scale, they are flipped.
+    """
     mesh.calc_loop_triangles()
     triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
     return triangles[:, ::-1].copy() if mirrored else triangles
 
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
-    """Return the surface of a mesh; ``matrix`` (4,4) maps to world space. Raise MeshError if it cannot be simulated."""
+    """Return the surface of a mesh in world space; ``matrix`` (4,4) maps its coordinates there. Raise MeshError if it
+    cannot be simulated.
+    """
     check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     with np.errstate(invalid="ignore"):  # validate reports it

@@ -1,4 +1,4 @@
-"""Contact settings of single pairs, a body and one other body or collider, as :class:`PairSettings`."""
+"""Contact settings of a body for single partners (one other body or collider each) -> :class:`PairSettings`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .mesh_in import unit_scale
 def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
-    """Return the contact settings of a body for pairs with ``colliders`` and, unless ``alone``, with other bodies."""
+    """Return the contact settings of a body for pairs with ``colliders`` and, unless it is simulated ``alone``, with
+    other bodies. A deleted partner is treated as another body, so that the bake warns that the pair has no effect.
+    """
     found = []
     for pair in obj.sinew.pairs:
         overrides = {
@@ -28,8 +30,9 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names that the partner of ``pair`` has in a job: names of the colliders made from it or its instances,
-    else its own name or, with ``alone``, none.
+    """Return the names that the partner of ``pair`` has in a job: names of the colliders made from the partner, from
+    the duplicate that displays its bake, or from instances made by either. If there are none, return the
+    partner's own name or, with ``alone``, an empty list.
     """
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]

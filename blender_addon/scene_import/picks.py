@@ -1,8 +1,9 @@
 """Picked vertices in groups of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
 
-The rest positions of a group's vertices are stored if all weights are full (picked, not painted). An edit of the
-topology can give partial weights to new vertices or remove vertices. The repair removes partial weights, and replaces a
-lost vertex by the vertex nearest to its stored position.
+The rest positions of a group's vertices are stored if all its weights are full (picked, not painted). An edit of the
+topology can give partial weights to new vertices (Subdivide) or remove the group's vertices (Remesh). The repair keeps
+only full weights, and replaces each lost vertex by the vertex nearest to its stored position. Repairs precede jobs and
+picking, which would otherwise treat a group with partial weights as painted.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ STAYED = 1e-5
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """Return the vertex group of ``target``: the body's PINS or NODES, or its active SPRING. If it does not exist,
-    create it with ``make``, else return None. Raise SpringError for SPRING if the body has no spring.
+    """Return the vertex group of ``target``: the body's PINS or NODES, or its active SPRING. If the group does not
+    exist, create it with ``make``, else return None. Raise SpringError for SPRING if the body has no spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -62,7 +63,7 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
     """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. First,
-    replace picked vertices that an edit has lost. Not callable in Edit Mode.
+    replace picked vertices that an edit of the mesh has lost; ``pick_warning`` reports this. Not callable in Edit Mode.
     """
     words = mend(obj)
     if add:
@@ -100,7 +101,7 @@ def note(obj: Any, name: str) -> None:
 
 def mend(obj: Any) -> str:
     """Repair the groups of picked vertices after an edit that changed the number of vertices. Return a message about
-    the repair, "" without a repair.
+    the repair, "" without a repair; ``pick_warning`` keeps it for the panel.
     """
     if linked.has_linked_mesh(obj):
         return ""  # repaired in its own file
@@ -123,7 +124,9 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """Return the vertex group that was renamed since ``record``, found by the recorded positions, or None."""
+    """Return the vertex group that the group in ``record`` was renamed to, or None. Since Blender does not report new
+    names, it is the group whose vertices with full weight are exactly at the recorded positions.
+    """
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
     weights, positions = group_weights(obj, obj.data, names), vertex_positions(obj.data)
@@ -160,8 +163,10 @@ def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
     """Return the indices of the picked positions ``rest`` (p,3) whose vertex was lost by an edit of the mesh. ``full``
     (f,3) are the positions of all vertices with full weight.
 
-    A position without such a vertex within ``near`` is lost, unless its vertex was moved. Vertices far from all
-    positions count as moved, from the nearest positions without a vertex.
+    A position is unmatched if no full vertex is within ``near`` of it. A full vertex that is not within ``near`` of any
+    position was moved, and accounts for one unmatched position. If there are at least as many moved vertices as
+    unmatched positions, none is lost. Otherwise, unmatched positions are lost, except the one nearest to each moved
+    vertex.
     """
     from scipy.spatial import cKDTree
 

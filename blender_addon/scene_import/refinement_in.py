@@ -1,4 +1,4 @@
-"""Readers of the refinement of tetrahedra per vertex, and of vertices at parts of the mesh thinner than a cell."""
+"""Vertex group -> refinement of the tetrahedra per vertex; search for parts of the mesh thinner than a cell."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 
 def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights; None if all weights
-    there are 0 or the vertex group is missing.
+    """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights. Weights are read
+    only at vertices of triangles that contain a sample point. Return None if these weights are all 0 or the
+    vertex group is missing.
     """
     from ...core.geometry.tetrahedra.refinement_count import sample_points
 
@@ -50,9 +51,9 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
-    """Return the indices (k,) of the vertices at which the object's own mesh is thinner than a cell and not refined
-    enough. Raise MeshError if the mesh cannot be simulated, SettingsError if the vertex group of refinement is missing.
-    Not callable in Edit Mode.
+    """Return the indices (k,) of the vertices at which the object's own mesh is thinner than a lattice cell and not
+    refined enough. Raise MeshError if the mesh cannot be simulated, SettingsError if the vertex group of refinement is
+    missing. Not callable in Edit Mode.
     """
     from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
@@ -63,7 +64,9 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
-    """Select only the vertices with the indices ``vertices`` (k,). Not callable in Edit Mode."""
+    """Select only the vertices with the indices ``vertices`` (k,). The selection of edges and faces is unchanged. Not
+    callable in Edit Mode.
+    """
     selected = np.zeros(len(mesh.vertices), dtype=bool)
     selected[vertices] = True
     mesh.vertices.foreach_set("select", selected)

@@ -15,8 +15,9 @@ KEY_NAME = "Rest Shape"
 
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
-    """Return the surface at rest and the vertex positions (n,3), m, at the current frame, or None if they are equal;
-    both in world space. ``mesh`` is the simulated mesh. Raise SinewError if the rest shape cannot be used.
+    """Return the surface at rest and, if the shape at the current frame differs from it, the vertex positions (n,3), m,
+    at this frame, else None; both in world space. ``mesh`` is the mesh after the modifiers that precede the simulation
+    in the modifier stack. Raise SinewError if the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
@@ -28,8 +29,8 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
 
 
 def own_rest(obj: Any, count: int) -> np.ndarray | None:
-    """Return the vertex positions (n,3), object coordinates, of the shape key chosen as the rest shape, or None. Raise
-    SinewError if it is missing, or does not have ``count`` vertices.
+    """Return the vertex positions (n,3), object coordinates, of the shape key that is chosen as the rest shape; None if
+    none is chosen. Raise SinewError if it is missing, or does not have the ``count`` vertices of the simulated mesh.
     """
     name, keys = obj.sinew.rest_key, obj.data.shape_keys
     if not name:
@@ -49,8 +50,9 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
 
 
 def store_rest(obj: Any, context: Any) -> str:
-    """Store the simulated shape at the current frame as a shape key, choose it as the rest shape, and return its name.
-    Raise MeshError if simulated modifiers change the number of vertices.
+    """Store the simulated mesh's shape at the current frame as a shape key of value 0, choose it as the rest shape, and
+    return its name. Raise MeshError if modifiers that precede the simulation in the modifier stack change the number
+    of vertices.
     """
     position = stack_position(obj)
     with cut_after(obj, position), mesh_at_position(obj, position, context) as (mesh, _evaluated):

@@ -1,4 +1,4 @@
-"""Readers of the library's settings from Blender properties."""
+"""Blender properties -> the library's settings."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["
 
 
 def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
-    """Return an instance of the settings class ``cls``. The fields ``names``, by default all fields not in ``others``,
-    are read from the property group ``owner``; lengths are multiplied by ``scale``.
+    """Return an instance of the settings class ``cls``. The fields ``names``, by default all that are not in
+    ``others``, are read from the property group ``owner``; ``others`` are values of the other fields. ``scale``, metres
+    per Blender unit, is a factor on lengths.
     """
     for item in fields(cls):
         if item.name in names or (not names and item.name not in others):
@@ -50,7 +51,9 @@ def material_settings(material: Any) -> MaterialSettings:
 
 
 def moduli_at(moment: EvaluatedFrame) -> list[float]:
-    """Return the Young's moduli of the object's materials at a frame, Pa, in the order of ``settings.moduli``."""
+    """Return the Young's moduli of the object's materials at a frame, Pa, in the order of
+    :func:`core.foundation.schema.settings.moduli`.
+    """
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
 
 
@@ -78,7 +81,9 @@ def resolution_settings(settings: Any) -> ResolutionSettings:
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
-    """Return the solver settings of a body. ``solver`` and ``substeps``, if set, replace its own."""
+    """Return the solver settings of a body; ``solver`` and ``substeps``, if set, replace its own. Gravity is the
+    scene's, times the body's field weight.
+    """
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
     return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
 
@@ -100,7 +105,9 @@ def is_gravity_animated(scene: Any) -> bool:
 
 
 def compared(job: Job, compare: Any, solver: str) -> Job:
-    """Return the job of a comparison bake: ``job`` with the ``solver`` and the settings chosen in ``compare``."""
+    """Return the job of a comparison bake: ``job`` with the ``solver`` and the settings chosen in the property group
+    ``compare``; other settings are unchanged.
+    """
     other: dict[str, Any] = {"solver": solver}
     if compare.integrator != OWN:
         other["integrator"] = compare.integrator

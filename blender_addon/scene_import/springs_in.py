@@ -1,4 +1,4 @@
-"""Sampling of an object's springs frame by frame, as :class:`Spring`."""
+"""Springs of an object -> :class:`Spring`, sampled frame by frame."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
     """Return a sampler for each spring of the body ``obj`` that is not named in ``without``; ``mesh`` is the body's
-    mesh after the simulated modifiers. Raise SpringError for a spring without target or vertices.
+    mesh after the modifiers that precede the simulation. Raise SpringError for a spring without target or vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -109,7 +109,9 @@ class SpringSampler:
 
 
 class KeyedSpringSampler(SpringSampler):
-    """Sampler of a spring from a take (recorded live session), by its F-curves, without changing the scene's frame."""
+    """Sampler of a spring that a take (a recorded live session) made. Its target and strength are animated only by
+    F-curves, so they are evaluated without changing the scene's frame.
+    """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
         super().__init__(obj, position, mesh, context, index)
@@ -131,8 +133,9 @@ def _time(moment: EvaluatedFrame) -> float:
 
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
-    """Return the springs named ``names``, made by a take (recorded live session), sampled over a range of frames, both
-    ends included, without subframes. Raise SpringError if a spring is incomplete.
+    """Return the springs with the given ``names``, made by a take (a recorded live session), over a range of frames,
+    both ends included. The samples equal those in a job of the object, but without subframes: targets move linearly
+    between frames. Raise SpringError if a spring is incomplete.
     """
     (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

@@ -3,7 +3,7 @@
 A subdivided position is a linear combination of vertices of the cage (the modifier's input mesh), namely of one face
 and the faces around it. The cage's vertices are colored so that no such neighbourhood contains a color twice. Each
 evaluation serves three colors: their vertices are put at the unit vectors and all others at the origin, so the
-evaluated positions are entries of the matrix.
+evaluated positions are entries of the matrix. Thus creases, boundaries and n-gons are exactly Blender's.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NAME, _FACE, _EDGE = "Sinew Probe", "sinew_face", "sinew_edge"
 
 
 class Cage(NamedTuple):
-    """Input mesh of a Subdivision modifier, of ``count`` vertices: number of corners per face, ``sizes`` (f,); vertex
-    and edge index per face corner, ``corners`` and ``sides`` (c,); vertex indices of ``edges`` (e,2); and mesh
-    attributes ``marks``, by name.
+    """Input mesh of a Subdivision modifier. ``count``: number of vertices; ``sizes`` (f,): number of corners per face;
+    ``corners`` (c,) and ``sides`` (c,): vertex and edge index per face corner, face by face; ``edges`` (e,2): vertex
+    indices; ``marks``: values of the mesh attributes :data:`MARKS`, by name.
     """
 
     count: int
@@ -48,7 +48,9 @@ class Cage(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Key of the cage's matrix: number of vertices, and checksums of topology and marks."""
+        """Number of vertices, and checksums of topology and marks. It identifies the cage's matrix, which does not
+        depend on positions.
+        """
         parts = self.sizes, self.corners, self.edges, *self.marks.values()
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
 
@@ -57,9 +59,9 @@ class SubdivisionMatrix(NamedTuple):
     """Subdivision of a cage from n to m vertices: positions (m,3) are ``matrix`` (m,n) float32 times the cage's
     positions.
 
-    ``quads`` (q,4) are the subdivided faces, ``edges`` (e,2) the subdivided edges that come from the cage's edges.
-    ``normals`` (q,4,3) of face corners are equal at smooth vertices, and otherwise meaningless. ``level`` may be lower
-    than requested.
+    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of their corners, computed with
+    random cage positions: only their equality matters, since the corners of a smooth vertex have equal normals.
+    ``edges`` (e,2) are the subdivided edges that come from the cage's edges. ``level`` may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -88,8 +90,9 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the subdivision of a cage by a modifier with these ``settings``, at a lower level if the mesh would be too
-    large to draw. Return None if even level 1 is too large, or the cage has no faces.
+    """Return the subdivision of a cage by a modifier with these ``settings``, at a lower level if the full one would be
+    too large to draw. Return None if even level 1 is too large, or the cage has no faces. Blender data of the user
+    remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -121,14 +124,14 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """Return a warning if the Subdivision ``drawn`` is below the ``level`` set in the modifier, or ""."""
+    """Return a warning if the Subdivision ``drawn`` is below the level set in the modifier, ``level``; "" otherwise."""
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: higher levels are too slow" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """Return the highest subdivision level, at most ``level``, that can be drawn and stored; 0 if there is none.
-    ``together`` is the largest number of vertices of a face and the faces around it.
+    """Return the highest subdivision level, at most ``level``, whose mesh can be drawn and whose matrix can be stored;
+    0 if even level 1 is too large. ``together`` is the largest number of vertices of a face and the faces around it.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
@@ -139,7 +142,9 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Return a matrix (f,n), nonzero at the vertices of each face and of the faces that share a vertex with it."""
+    """Return a matrix (f,n), one row per face, nonzero at the vertices of the face and of the faces that share a vertex
+    with it.
+    """
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
     of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))
@@ -147,7 +152,9 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """Return a greedy coloring (n,) of the vertices: a row of ``around`` (f,n) has no two nonzeros of one color."""
+    """Return the color of each vertex, (n,), in a greedy coloring: no row of ``around`` (f,n) is nonzero at two
+    vertices of one color.
+    """
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
     for vertex in range(len(lots)):
@@ -159,8 +166,8 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
-    """Yield a function that subdivides a cage in a temporary scene. It takes the cage's vertex positions (n,3) and
-    returns a context manager of the subdivided mesh.
+    """Yield a function that evaluates a Subdivision modifier with these ``settings`` on a cage, in a temporary scene.
+    It takes vertex positions (n,3) and returns a context manager of the subdivided mesh.
     """
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)

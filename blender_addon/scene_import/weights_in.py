@@ -1,4 +1,4 @@
-"""Readers of vertex groups as weights per vertex."""
+"""Vertex groups -> weights per vertex, read in one pass, since Blender does not provide them as an array."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...core.mechanics.materials.weight_normalization import normalize_weights
 
 
 def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the weights of the mesh's vertices in the vertex groups ``names``, (n, len(names)) float64; 0 without a
-    group or weight. Raise SettingsError if a weight is not a number.
+    """Return the weights of the mesh's vertices in the vertex groups ``names``, (n, len(names)) float64; 0 if the group
+    or the weight is missing. Raise SettingsError if a weight is not a number.
     """
     weights = np.zeros((len(mesh.vertices), len(names)))
     columns: dict[int, list[int]] = {}
@@ -44,7 +44,9 @@ def material_weights(obj: Any, mesh: Any) -> np.ndarray:
 
 
 def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices (p,) int32 of the vertices with a positive weight in the group ``name``, and the weights."""
+    """Return the indices (p,) int32 of the vertices with a positive weight in the group ``name``, and their weights
+    (p,).
+    """
     weights = group_weights(obj, mesh, [name])[:, 0]
     vertices = np.flatnonzero(weights > 0.0).astype(np.int32)
     return vertices, weights[vertices]

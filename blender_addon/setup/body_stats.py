@@ -1,4 +1,6 @@
-"""Panel texts about the size, mass and sag of a body before a bake, and a stiffness that suits the body's size."""
+"""Panel texts about the size, mass and sag of a body before a bake, and settings that reduce the sag: stiffness and
+simulation scale.
+"""
 
 from __future__ import annotations
 
@@ -69,11 +71,12 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return the Young's modulus, Pa, to two digits, at which a body does not buckle and sags little under gravity: by
-    at most the fraction ``SAG`` of the largest distance from its pins or, without pins, of its height. Return 0 if it
-    encloses no volume or a vertex is NaN.
+    """Return the Young's modulus, Pa, to two digits, at which a body does not buckle, and sags by at most the fraction
+    ``SAG`` of the largest distance from its pins or, without pins, of its height. Return 0 if it encloses no volume or
+    a vertex is NaN.
 
-    The body is assumed to consist of its first material alone. A scene without gravity counts as Earth.
+    The body is assumed to consist of its first material alone. Gravity is the scene's, or Earth's if the scene has
+    none.
     """
     sag = measured_body(obj, context).sag
     if sag is None or not 0.0 < sag.reach < math.inf:  # reach is NaN if a vertex is
@@ -85,7 +88,7 @@ def suitable_modulus(obj: Any, context: Any) -> float:
 
 def is_suitable(obj: Any, context: Any) -> bool:
     """Return True if the stiffness of the body's first material is within a factor ``ALIKE`` of
-    :func:`suitable_modulus`, or if the latter is unknown.
+    :func:`suitable_modulus` for its current pins, or if the latter is unknown.
     """
     suitable, present = suitable_modulus(obj, context), stiffness_of(obj.sinew.materials[0].log_stiffness)
     return suitable == 0.0 or 1.0 / ALIKE < present / suitable < ALIKE

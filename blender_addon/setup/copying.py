@@ -22,11 +22,11 @@ LISTS = ("materials", "springs", "pairs")
 
 
 def copy_settings(source: Any, target: Any) -> list[str]:
-    """Copy the settings of ``source`` to ``target``, without keyframes; return descriptions of the settings that were
-    skipped.
+    """Copy the settings of ``source`` to ``target``; return descriptions of the settings that were skipped.
 
     Materials, springs and pairs are matched by name and put in the source's order. Items that the source lacks are
-    removed from the target; others keep their keyframes.
+    removed from the target with their keyframes; the others keep their keyframes. Keyframes of the source are not
+    copied.
     """
     switch_on(target)
     left: list[str] = []
@@ -39,7 +39,9 @@ def copy_settings(source: Any, target: Any) -> list[str]:
 
 
 def _match_list(source: Any, target: Any, name: str) -> None:
-    """Make the items of the target's list ``name`` equal the source's in names and order, keeping matching items."""
+    """Make the items of the target's list ``name`` equal the source's in names and order; target items with these names
+    are kept.
+    """
     items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
     before: list[int | None] = list(range(len(items)))
     for index in reversed(range(len(items))):
@@ -59,8 +61,8 @@ def _match_list(source: Any, target: Any, name: str) -> None:
 
 
 def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
-    """Copy the properties of a property group of the body ``obj``, with all nested properties; append descriptions of
-    skipped properties to ``left``.
+    """Copy the properties of a property group of the body ``obj``, including nested groups and collections; append
+    descriptions of skipped properties to ``left``.
     """
     for prop in _properties(source):
         name = prop.identifier

@@ -24,7 +24,7 @@ SAG = 0.01
 
 def enable(obj: Any, context: Any) -> None:
     """Enable Sinew for an object. If it has no material, add the first built-in preset, with a stiffness fitted to the
-    object's size, or the user's preset of the same name, unchanged.
+    object's size. A user preset of the same name takes precedence, and is added unchanged.
     """
     switch_on(obj)
     if not obj.sinew.materials:
@@ -34,7 +34,9 @@ def enable(obj: Any, context: Any) -> None:
 
 
 def fit_stiffness(obj: Any, context: Any) -> None:
-    """Set the first material's stiffness to :func:`suitable_modulus`; do nothing if the body encloses no volume."""
+    """Set the first material's stiffness to :func:`suitable_modulus` for the body's size and pins; do nothing if the
+    body encloses no volume.
+    """
     forget(obj)
     if modulus := suitable_modulus(obj, context):
         material = obj.sinew.materials[0]
@@ -43,7 +45,9 @@ def fit_stiffness(obj: Any, context: Any) -> None:
 
 
 def refit_stiffness(obj: Any, context: Any) -> None:
-    """Fit the first material's stiffness again if it no longer suits the body; do nothing if the user has set it."""
+    """Fit the first material's stiffness again if it no longer suits the body after an edit of size or pins; do nothing
+    if the user has set it.
+    """
     if obj.sinew.materials and obj.sinew.materials[0].is_fitted:
         forget(obj)
         if not is_suitable(obj, context):
@@ -51,20 +55,24 @@ def refit_stiffness(obj: Any, context: Any) -> None:
 
 
 def switch_on(obj: Any) -> None:
-    """Enable Sinew for ``obj``, and create its identity, random text in the folder name of its frames, if missing."""
+    """Enable Sinew for ``obj``, and give it a random identity if it has none. The identity distinguishes its baked
+    frames from those of a deleted object of the same name.
+    """
     obj.sinew.enabled = True
     obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
 
 
 def add_material(obj: Any, preset: str) -> Any:
-    """Append a physical material from a preset, with a unique name, and make it active. Raise MaterialError if the
+    """Append a physical material from a preset, with a unique name, and make it active; raise MaterialError if the
     preset's energy is unknown.
     """
     return append_material(obj, preset_settings(preset))
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """Return a preset's settings; a user's preset comes first. Raise MaterialError if the energy is unknown."""
+    """Return the settings of the preset with this name. A user preset takes precedence over a built-in preset of the
+    same name. Raise MaterialError if the preset's energy is unknown.
+    """
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
         raise MaterialError(
@@ -96,8 +104,8 @@ def add_spring(obj: Any, scene: Any) -> Any:
 
 
 def holding_strength(obj: Any, scene: Any) -> float:
-    """Return the strength, N/m, to two digits, at which the body's weight stretches a spring by the fraction ``SAG`` of
-    the body's longest side; the default strength if the weight is unknown.
+    """Return the strength, N/m, to two digits, at which the body's weight stretches a spring by the fraction ``SAG``
+    of the body's longest side; the default strength if the weight is unknown.
     """
     weight, size = weight_and_size(obj, scene)
     if weight <= 0.0:

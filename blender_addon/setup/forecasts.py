@@ -1,4 +1,8 @@
-"""Text for the panel about the estimated cost of a bake: tetrahedra, memory, time per frame, space on disk."""
+"""Text for the panel about the estimated cost of a bake: tetrahedra, memory, time per frame, space on disk.
+
+Panels are redrawn often, above all while a slider is dragged: measurements of the surface are cached (``measure_in``),
+and the dependence on settings is a formula.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +98,9 @@ def missing_words(method: str) -> str:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """Return a warning, with a remedy, if neighbouring vertices are at least ``COARSE`` cells apart, or ""."""
+    """Return a warning, with a remedy, if neighbouring vertices are at least ``COARSE`` cells apart, so that the
+    surface cannot show the deformation; "" otherwise.
+    """
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
@@ -109,7 +115,9 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Store the body's time per step in its bake ``record``, from a bake of ``steps`` steps that took ``seconds``."""
+    """Store the body's time per step in its bake ``record`` and for this session, from a bake of ``steps`` steps that
+    took ``seconds``. Bodies baked together share the time, see ``own_pace``.
+    """
     from ...core.jobs.checks.costs import own_pace
 
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
@@ -121,7 +129,9 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the time per step of the last bake with the object's solver in this session, else in the file, or None."""
+    """Return the time per step measured in this session's last bake with the object's solver. Without such a bake,
+    return a time recorded in the file for this solver, or None if the file has none.
+    """
     solver = obj.sinew.solver
     if solver in _paces:
         return _paces[solver]

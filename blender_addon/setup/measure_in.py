@@ -1,4 +1,6 @@
-"""Estimates of a body from its surface, without tetrahedra and fast enough for a panel."""
+"""Estimates of a body from its surface, without tetrahedra and fast enough for a panel: volume fractions of materials,
+sag, weight, and measures that determine the number of tetrahedra.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ class BodyMeasure(NamedTuple):
     ----------
     surface : measures of the surface; None if it has no area
     points : number of vertices
-    shares : (k,) painted fraction per material, averaged over the vertices; None if unknown
+    shares : (k,) painted fraction per material, averaged over the vertices; materials with a region or a depth count as
+        unpainted; None if unknown
     sag : sag under the body's weight; None if the body encloses no volume
     """
 
@@ -62,7 +65,9 @@ class BodyMeasure(NamedTuple):
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return :func:`measure_body` of a body from a cache that expires after a time or a change of inputs."""
+    """Return :func:`measure_body` of a body from a cache; measure again if an input has changed or the cached result
+    has expired.
+    """
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = (
         len(obj.data.vertices),
@@ -89,7 +94,9 @@ def forget(obj: Any) -> None:
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return estimates of a body from the surface of a mesh that approximates its simulated shape."""
+    """Return estimates of a body from the surface of a mesh that approximates its simulated shape
+    (:func:`_measured_about`).
+    """
     from ...core.jobs.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)
@@ -116,7 +123,9 @@ def sheet_distance(obj: Any, context: Any) -> float:
 
 def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
     """Return the weight of the object's mesh, N, and its longest side in world space, m; the weight is 0 if the surface
-    encloses no volume. Materials with a region or a depth are ignored.
+    encloses no volume.
+
+    Painted densities are averaged over the vertices; materials with a region or a depth are ignored.
     """
     measure, _ = _measured(obj, obj.data, scene)
     if measure is None or not obj.sinew.materials:
@@ -134,8 +143,11 @@ def gravity_of(scene: Any) -> float:
 
 
 def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
-    """Return the measures of a body's surface (None if it has no area), the measured Blender mesh, and its triangles.
-    The mesh is the object's own or, if modifiers are simulated, the evaluated mesh with all modifiers.
+    """Return three items: the measures of a body's surface (None if it has no area), the measured Blender mesh, and the
+    triangulated surface.
+
+    The mesh approximates the simulated shape without a new evaluation. It is the object's own mesh or, if the simulated
+    shape includes modifiers such as Mirror or Array, the evaluated mesh with all modifiers.
     """
     mesh = obj.data
     if stack_position(obj).below:

@@ -14,8 +14,10 @@ TOLERANCE = 1e-5
 
 
 def map_names(obj: Any) -> list[str]:
-    """Return the names of the vertex groups of the object's painted materials, in the order of the materials. Materials
-    with a region or a depth are excluded.
+    """Return the names of the vertex groups of the object's painted materials, each once, in the order of the
+    materials.
+
+    Layer materials, which have a region or a depth, are excluded: their maps are coverages and are not normalized.
     """
     painted = (m for m in obj.sinew.materials if not m.is_layer)
     names = (m.vertex_group for m in painted if m.vertex_group in obj.vertex_groups)
@@ -33,7 +35,7 @@ def paints_a_map(obj: Any) -> bool:
 def normalize_maps(obj: Any) -> None:
     """Scale or fill the inactive material maps so that all maps sum to one at each painted vertex (:func:`balanced`).
 
-    The active map and its mirrored map, such as Bone.R for Bone.L, are kept.
+    The active map is kept, and so is its mirrored map, such as Bone.R for Bone.L, which a mirrored stroke paints too.
     """
     names = map_names(obj)
     active = obj.vertex_groups.active.name
@@ -48,13 +50,17 @@ def normalize_maps(obj: Any) -> None:
 
 
 def _mirrored_name(obj: Any, name: str) -> str | None:
-    """Return the name of the vertex group that Blender's brush also paints, on the mirrored side, or None."""
+    """Return the name of the vertex group that Blender's brush also paints, on the mirrored side; None if mirroring is
+    off or it is the same group.
+    """
     mesh, other = obj.data, bpy.utils.flip_name(name)
     return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the index in ``names`` of the first material's map, or None."""
+    """Return the index in ``names`` of the first material's map, or None if ``names`` does not contain it. This map is
+    increased at vertices where all maps sum to less than one.
+    """
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
 
@@ -62,9 +68,9 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
     """Return the weights (n,k) of k maps at n vertices, changed so that each row sums to at most one.
 
-    Free columns are neither in ``kept`` nor in ``locked``. If a row sums to more than one, its free columns are scaled
-    down. If a row sums to less, the column ``fill`` is increased or, if ``fill`` is in ``kept``, its free columns are
-    scaled up. Rows of zeros stay unchanged.
+    In rows that sum to more than one, the free columns, neither in ``kept`` nor in ``locked``, are scaled down. In rows
+    that sum to less, the column ``fill`` is increased or, if it is in ``kept``, the free columns are scaled up. Rows of
+    zeros stay unchanged.
 
     Parameters
     ----------

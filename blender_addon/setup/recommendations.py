@@ -33,7 +33,9 @@ def is_known(obj: Any) -> bool:
 
 
 def is_step_known(obj: Any) -> bool:
-    """Return True if a bake has measured the motion of pins and colliders, by which substeps are recommended."""
+    """Return True if a bake has measured the motion of pins and colliders, which advice on substeps needs.
+    *Tetrahedralize* reads only one frame.
+    """
     return obj.sinew.bake.movement >= 0.0
 
 
@@ -45,7 +47,9 @@ def is_outdated(obj: Any) -> bool:
 
 
 def basis_of(obj: Any) -> str:
-    """Return a digest of the material properties that determine a body's stiffness, except keyed properties."""
+    """Return a digest of those properties of a body's physical materials that determine its stiffness (:data:`BASIS`).
+    Keyed properties are omitted.
+    """
     keyed, values = animated_paths(obj), []
     for index, material in enumerate(obj.sinew.materials):
         for name in BASIS:

@@ -51,8 +51,9 @@ def volume_words(volume: float, scene: Any) -> str:
 
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
-    """Return a text with the stretch of a spring under the body's weight, or "", and True if the stretch is large
-    enough for a warning. ``strength`` is the stiffness of the spring, N/m; ``record`` is the body's bake record.
+    """Return a text with the stretch of a spring under the body's weight, and True if the stretch is large enough for a
+    warning. ``strength`` is the stiffness of the spring, N/m; ``record`` is the body's bake record. The text is "" if
+    the mass is unknown or the stiffness is 0.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
@@ -61,7 +62,9 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """Return the stiffness factor, now, of the vibration with index ``number`` in a body's ``settings``, or 1."""
+    """Return the stiffness factor, at the current frame, of the vibration with index ``number`` (from 0) in the
+    ``settings`` of a body; 1 if there is no such factor.
+    """
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
@@ -73,7 +76,7 @@ def frequency_of(vibration: Any, factor: float) -> float:
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
     """Return the four texts of a vibration's row in the table: original frequency, Hz; simulated frequency, Hz, or "as
-    is" if equal; ratio of simulated to original frequency, "" if equal; and overlap, %.
+    is" if it is the original one; ratio of simulated to original frequency, "" if equal; and overlap, %.
 
     The simulated frequency includes the match to the full or a finer mesh, and the stiffness ``factor``. The overlap is
     the fraction of the vibration that the vibrations of that mesh reproduce.
@@ -85,7 +88,9 @@ def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str,
 
 
 def slower(hertz: float) -> int:
-    """Return the factor, a power of two, by which the display of a vibration of ``hertz`` Hz is slowed for the eye."""
+    """Return the factor by which the display of a vibration of ``hertz`` Hz is slowed down: the smallest power of two
+    with which the eye can follow.
+    """
     return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
 
 
@@ -112,6 +117,8 @@ def two_digits(value: float) -> float:
 
 
 def _words(value: float, kind: str, scene: Any) -> str:
-    """Return Blender's text for a value in SI units of a Blender unit category ``kind``, or "" without units."""
+    """Return Blender's text for a value in SI units; "" if the scene has no units. ``kind`` is Blender's unit category,
+    such as ``LENGTH``.
+    """
     system = scene.unit_settings.system
     return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

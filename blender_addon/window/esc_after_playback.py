@@ -1,4 +1,4 @@
-"""Detection of an Esc that has just ended a playback, since Blender also passes the event to Sinew's key bindings."""
+"""Detection of an Esc that has just ended a playback: Blender also passes the event to Sinew's key bindings."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def redraw_views() -> None:
 
 
 def redraw_status() -> None:
-    """Redraw the status bar, unless it shows the text of a running tool."""
+    """Redraw the status bar, which is not an area of the screen, unless it shows the text of a running tool."""
     for window in bpy.context.window_manager.windows:
         if not len(window.modal_operators):
             window.workspace.status_text_set_internal(None)

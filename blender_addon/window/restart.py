@@ -1,4 +1,7 @@
-"""Detection of a needed restart: after an update, the loaded compiled modules differ from the installed wheels."""
+"""Detection of a needed restart: an update has installed other wheels than those that are loaded.
+
+Compiled modules cannot be unloaded, so after an update the old ones stay in memory while their files are new.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, if there is one, and store
-    a message for :func:`needed`.
+    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, and keep the message for
+    :func:`needed`. Called when the extension is enabled; a checkout has no manifest, so nothing is compared.
     """
     global _needed
     _needed = ""
@@ -35,7 +38,9 @@ def needed() -> str:
 
 
 def _change(name: str) -> str:
-    """Return a text about the package ``name`` if its loaded version differs from the installed one, or ""."""
+    """Return a text about the package ``name`` if its loaded version differs from the installed one; "" if both are
+    equal or it is not loaded.
+    """
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:

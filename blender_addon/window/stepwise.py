@@ -1,4 +1,4 @@
-"""Work in Blender's main thread in steps, between which the window draws and handles Esc."""
+"""Work in Blender's main thread, in steps, so that the window can draw and handle Esc in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Queries for timers, which have no window: objects by identifier, windows, and reasons not to change the scene."""
+"""Queries for timers, which have no window: the object with an identifier, a window that shows an object, and
+reasons why the scene cannot be changed now.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from ..blend_data.names import CATEGORY
 
 
 def object_of(uid: int, name: str = "") -> Any | None:
-    """Return the object with the ``session_uid`` ``uid``, or None. An object called ``name`` is checked first."""
+    """Return the object with the ``session_uid`` ``uid``, or None if it was deleted. The object with this ``name`` is
+    checked first, which is faster.
+    """
     named = bpy.data.objects.get(name)
     if named is not None and named.session_uid == uid:
         return named
@@ -20,7 +24,9 @@ def object_of(uid: int, name: str = "") -> Any | None:
 
 
 def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
-    """Return a context manager in which Blender's context has a window that shows the object, if there is one."""
+    """Return a context manager in which Blender's context has a window that shows the object, if there is one. Timers
+    have no window, and windows may show other scenes.
+    """
     context = bpy.context
     if context.window is not None and obj.name in context.view_layer.objects:
         return nullcontext()
@@ -29,7 +35,9 @@ def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
 
 
 def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
-    """Return the first window whose view layer contains the object, else the first window, or None."""
+    """Return the first window whose view layer contains the object. Otherwise return the first window, or None if there
+    is no window.
+    """
     windows = list(windows)
     return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
 

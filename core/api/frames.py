@@ -114,8 +114,10 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
 
 
 def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
-    """Yield one list per frame with a ``Frame`` per job, read from the stores in ``folder`` or computed. ``jobs`` have
-    one body each and are simulated together.
+    """Yield one list per frame with a ``Frame`` per job: stored frames first, then frames as they are computed.
+
+    ``jobs`` are jobs of one body each, simulated together; ``folder`` holds their stores; ``on_event`` receives the
+    bake's events.
     """
     stores, goes_on = stores_in(folder, jobs, resume=True)
     number, prepared = jobs[0].first_shown, []

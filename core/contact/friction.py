@@ -1,11 +1,12 @@
 """Coulomb friction, smoothed near zero slip, with the normal force and the tangent plane lagged [IPC20].
 
-With the slip velocity u in the tangent plane and the lagged normal force lambda, the dissipation potential is ``mu
-lambda f0(|u|)`` times the step, and the force ``mu lambda f1(|u|) u / |u|``. f1 = f0' rises from 0 to 1 as |u| grows to
-``eps``. On a slope below the friction angle a body therefore creeps, slower than ``eps``.
+With the slip velocity u in the tangent plane and the lagged normal force lambda, the dissipation potential is
+``mu lambda f0(|u|)`` times the step, and the force ``mu lambda f1(|u|) u / |u|``. f1 = f0' rises from 0 to 1 as |u|
+grows to ``eps``. On a slope below the friction angle a body therefore creeps, slower than ``eps``.
 
 The dissipation potential nearly has a kink at zero slip, where Newton's method converges badly. The stiffness therefore
-is that of a primal-dual method [CGM99], with the friction force as a second unknown beside the slip.
+is that of a primal-dual method, with the friction force as a second unknown beside the slip. [CGM99] use this method
+for total variation, where the length of an image gradient is smoothed in the same way.
 
 Sources: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 5. [CGM99] Chan, Golub, Mulet, A nonlinear
 primal-dual method for total variation-based image restoration, 1999.
@@ -36,7 +37,9 @@ LAG_CHANGE = 0.05
 
 
 def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
-    """Return the smoothed slip velocity f0, m/s: the antiderivative of f1 that equals ``slip``, m/s, above ``eps``."""
+    """Return ``f0(s)``, m/s, the smoothed magnitude of slip velocities s, m/s: an antiderivative of f1, with ``f0(s) =
+    s`` from ``eps`` on.
+    """
     return np.where(slip < eps, slip * slip * (1.0 - slip / (3.0 * eps)) / eps + eps / 3.0, slip)
 
 
@@ -68,8 +71,10 @@ class TangentialCollisions(NamedTuple):
     body_ids: np.ndarray
 
     def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
-        """Return the collisions with friction bounds extrapolated linearly to the displacements ``dx`` (s,3) m.
-        Negative bounds are set to 0. Positive bounds are scaled down to preserve the sum between two bodies.
+        """Return the collisions with friction bounds predicted by a linear model for the displacements ``dx`` (s,3) m.
+        The model predicts the normal forces in equilibrium after a full Newton step; the barrier's own forces reach the
+        equilibrium only as the iterations converge. Negative bounds are set to 0, and the positive bounds between the
+        same two bodies are scaled down so that the sum of the bounds between two bodies stays the same.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1
@@ -92,7 +97,8 @@ def no_tangential_collisions(vertices: int) -> TangentialCollisions:
 
 
 class LaggedFriction:
-    """Friction at p contact points during one step. Points without a normal force are skipped.
+    """Friction at p contact points during one step. Points without a normal force are skipped: most points of a body at
+    rest on the ground have none.
 
     Parameters
     ----------
@@ -140,11 +146,15 @@ class LaggedFriction:
             self._dual = self._clamp_to_coulomb(self._tangential(dual))
 
     def _at_active_points(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
-        """Convert ``values`` from the active points of ``before`` to this object's active points; new rows are 0."""
+        """Return an array with one row per active point of this object, from ``values`` with one row per active point
+        of ``before``. Rows of newly active points are 0.
+        """
         return before._at_all_points(values)[self._active]
 
     def _at_all_points(self, values: np.ndarray) -> np.ndarray:
-        """Return an array (p,...) with the rows of ``values`` at the active points, and 0 at the other points."""
+        """Return an array with one row per point, (p,...), from ``values`` with one row per active point; other rows
+        are 0.
+        """
         full = np.zeros((self._count, *values.shape[1:]))
         full[self._active] = values
         return full
@@ -161,13 +171,18 @@ class LaggedFriction:
         return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Return semi-definite friction stiffnesses (p,3,3) N/m at contact points y (p,3) m; the last result is cached.
+        """Return semi-definite friction stiffnesses (p,3,3) N/m at contact points y (p,3) m. The result for the last y
+        is cached.
 
-        The stiffness is the linearization of ``q(|u|) z = mu lambda u``, with two unknowns: slip velocity u and
-        friction force z. ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`), mu is the friction coefficient and lambda the
-        lagged normal force. The first call in a step sets z to 0, and u to the predicted slip if it is larger than the
-        current slip. The first stiffness is an upper bound of the true derivative. Later calls use the z that the last
-        linearization predicts. At the solution, the stiffness is the true derivative.
+        The slip velocity u and the friction force z are two unknowns of the equation ``q(|u|) z = mu lambda u``, where
+        ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`), mu is the friction coefficient and lambda the lagged normal force.
+        The stiffness is the linearization of this equation. The first call in a step sets z to 0, and u to the
+        predicted slip if it is larger than the current slip. Later calls use the z that the last linearization
+        predicts. At the solution, the stiffness is the true derivative.
+
+        With z = 0 the stiffness is an upper bound of the true derivative; at zero slip it would hold back all sliding
+        points. The true derivative is 0 along u at slips above ``eps``, where friction is constant; with it, the
+        iterations would overshoot for a body about to stick.
         """
         if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):
             self._cached_stiffness = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
@@ -192,24 +207,31 @@ class LaggedFriction:
         return K / (q * self._step)[:, None, None]
 
     def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return q and dq/ds of :func:`_slip_over_f1`, (p,) each, and the directions (p,3) of ``slip`` (p,3) m/s."""
+        """Return the results q and dq/ds of :func:`_slip_over_f1`, (p,) each, for the magnitudes s of the slip
+        velocities ``slip`` (p,3) m/s, and the unit vectors (p,3) along these velocities.
+        """
         length = np.linalg.norm(slip, axis=1)
         return *_slip_over_f1(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
 
     def _clamp_to_coulomb(self, z: np.ndarray) -> np.ndarray:
-        """Return friction forces z (p,3) N scaled down to mu times the normal force, for a semi-definite stiffness."""
+        """Return friction forces z (p,3) N, each scaled down to at most mu times the normal force. Otherwise the
+        stiffness would not be semi-definite.
+        """
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
     def linearize_at(self, y: np.ndarray) -> None:
-        """Linearize friction at contact points y (p,3) m: the next stiffness is the true derivative there."""
+        """Linearize friction at contact points y (p,3) m near the solution, so that the next stiffness is the true
+        derivative there.
+        """
         slip = self._slip(y)
         self._last, self._dual = (slip, self._forces), self.gradient(y)[self._active]
 
     def is_unconverged(self, y: np.ndarray) -> bool:
         """Return True if friction needs another iteration after the last one, which led to contact points y (p,3) m.
-        The first reason is that points slip although the last stiffness was the step's first. The second is a relative
-        error above ``FORCE_TOLERANCE`` in the friction force of a body, as predicted by the last linear model.
+        There are two reasons. Either the last stiffness was the step's first, which holds back slip, and points slip.
+        Or the linear model of the last iteration predicted a body's friction force with a relative error above
+        ``FORCE_TOLERANCE``. In both cases the step may be wrong as a whole although the last displacement is short.
         """
         if self._cached_stiffness is None:
             return False
@@ -223,7 +245,9 @@ class LaggedFriction:
         return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
-        """Return True if mu times the normal forces differ relatively from ``other`` by more than ``LAG_CHANGE``."""
+        """Return True if mu times the lagged normal forces differ from those of ``other``, at the same p points, by a
+        relative difference above ``LAG_CHANGE``.
+        """
         normal_forces = (each._at_all_points(each._forces[:, None] * each._normals) for each in (self, other))
         change = np.subtract(*normal_forces)
         total = max(self._forces.sum(), other._forces.sum())

@@ -37,8 +37,8 @@ class SinewError(Exception):
 
 @contextmanager
 def named(name: str, several: bool = True) -> Iterator[None]:
-    """Context that prefixes the messages of SinewErrors with the name of an object; without ``several``, nothing
-    changes.
+    """Context that prefixes the messages of SinewErrors with the name of an object. If not ``several``, errors pass
+    unchanged, since a single object needs no name.
     """
     try:
         yield
@@ -69,8 +69,8 @@ class ColliderError(SinewError):
 
 
 class OverlapError(ColliderError):
-    """Surfaces in contact overlap at the first frame. ``move`` contains the name of a body, and a displacement (x, y,
-    z), m, that separates this body from the other surfaces. Both are empty if no displacement is known.
+    """Surfaces in contact overlap at the first frame. ``move`` is the name of a body and a displacement (x, y, z), m,
+    that separates it from the other surfaces; both are empty if no such displacement is known.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
@@ -105,8 +105,8 @@ class RenderError(SinewError):
 
 
 class VertexError(SinewError):
-    """Error at the vertex with the index ``vertex``, None if unknown, of ``among`` vertices. The index replaces the
-    text ``{vertex}`` in the message.
+    """Error at a vertex. ``vertex`` is its index, None if unknown; ``among`` is the number of vertices. The text
+    ``{vertex}`` in the message is replaced by the index.
     """
 
     def __init__(self, message: str, remedy: str = "", vertex: int | None = None, among: int = 0) -> None:
@@ -157,8 +157,9 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Context that replaces exceptions of the classes ``of`` by an error of the class ``kind`` with this ``remedy``.
-    The message is ``what``, a clause such as "The file cannot be read", and the exception's text in parentheses.
+    """Context that catches exceptions of the classes ``of`` and raises an error of the class ``kind`` with this
+    ``remedy``. The new message is ``what``, a clause such as "The file cannot be read", and the exception's text in
+    parentheses.
     """
     try:
         yield

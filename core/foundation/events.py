@@ -26,7 +26,7 @@ class Phase(Event, kind="phase"):
     """Progress of a task: ``done`` of ``total`` units of a ``phase``.
 
     The phases and their units are
-    ``compile``: percent of the compile time of all kernels; ``total`` is the percentage at which this job can run
+    ``compile``: percent of the compile time of all kernels; ``total`` is reached once this job's kernels are compiled
     ``tetrahedralize``: the mesher is named by ``method``
     ``materials``
     ``subspace``: percent; the current ``step`` is named
@@ -84,15 +84,16 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """The following preparation events are about the body with the index ``number``, from 0. Sent only if several
-    bodies are baked together.
+    """Several bodies are baked together, and the preparation events that follow are about one of them. ``number`` is
+    the index of this body, from 0.
     """
 
     number: int
 
 
 class ContactWarnings(Event, kind="contact_warnings"):
-    """All bodies are prepared, and no step was made yet. ``warnings`` are texts about contact. ``move`` is as in
+    """All bodies are prepared, and no step was made yet. ``warnings`` are texts about contact: bodies that begin in
+    colliders, inexact collision surfaces, fast colliders, and contact pairs without effect. ``move`` is as in
     ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
 
@@ -147,10 +148,10 @@ class Ready(Event, kind="ready"):
 class LiveFrame(Event, kind="live"):
     """Live mode: a frame of the body.
 
-    In a subspace, ``handles`` are affine displacements (h,4,3), m, blended by skinning weights, in base64 of
-    little-endian doubles. Other bodies have ``positions`` (n,3), m, of their surface vertices, in base64 of
-    little-endian floats. ``apart``, m, is the largest difference of displayed and simulated positions at sampled
-    vertices.
+    A body in a subspace is displayed with ``handles`` (h,4,3) m, affine displacements that skinning weights blend, in
+    base64 of little-endian doubles. At sampled vertices, displayed and simulated positions differ by at most ``apart``
+    m. Other bodies are displayed with the ``positions`` (n,3) m of the surface vertices, in base64 of little-endian
+    floats.
     """
 
     frame: int
@@ -198,9 +199,9 @@ class Reset(Event, kind="reset"):
 
 
 class Record(Event, kind="record"):
-    """Request a recording of live mode, from the first frame after a reset to the last frame or a
-    :class:`StopRecording`. ``modes`` is the number of skinning modes for handles (affine maps per frame) that fit the
-    frames; 0 for no handles.
+    """Request a recording of live mode, which begins at the first frame after a reset and ends at the last frame or at
+    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as handles: affine maps per frame,
+    blended by skinning weights. ``modes`` is the requested number of skinning modes.
     """
 
     modes: int = 0
@@ -211,9 +212,9 @@ class StopRecording(Event, kind="stop_recording"):
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Request a change of stiffness in live mode; the answer is :class:`StiffnessApplied`. ``youngs_modulus`` are all
-    moduli, Pa, in the order of ``settings.moduli``; ``vibrations`` are the stiffness factors of the controlled
-    vibrations. An empty list restores the job's values.
+    """Request a change of stiffness in live mode; the answer is :class:`StiffnessApplied`. ``youngs_modulus`` lists all
+    moduli, Pa, in the order of ``settings.moduli``; ``vibrations`` lists the stiffness factor per controlled vibration.
+    Either list restores the job's values if it is empty.
     """
 
     youngs_modulus: list[float]

@@ -1,14 +1,16 @@
-"""Hessian and normal force of the IPC barrier, computed for each active pair of primitives.
+"""Hessian and normal force of the IPC barrier, computed per active pair of primitives; each Hessian block can be
+projected to a positive semi-definite one.
 
-A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. The
-squared distance D of a pair is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest
-points. C is the row vector of the weights c_i at the minimum, B_j the row vector of the derivatives dc_i/ds_j. With
-``e_j = dr/ds_j``, and with the columns e_j of E and K_j of K,
+A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. Its
+squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points. C
+is the row vector of the weights c_i at the minimum, B_j that of their derivatives dc_i/ds_j. With ``e_j = dr/ds_j``,
 
-    dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r.
+    dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
-The barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the edge vectors u and
-v [IPC20]. ipctk computes the same Hessian on one thread, which would be most of the cost of contact.
+for every kind of pair. Gradient and Hessian lie in a subspace of at most five of the twelve dimensions, spanned by C
+and ``B_j^T r``. The barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the
+edge vectors u and v [IPC20]. ipctk computes the same Hessian on one thread and sums it into a sparse matrix; apart from
+the factorization, that would be most of the cost of contact.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """
@@ -40,12 +42,12 @@ def hessian_stencils(
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
-    """Return the barrier's 12 x 12 Hessian blocks, N/m, for k pairs of primitives with surface vertices at y (s,3) m.
+    """Return the barrier's 12 x 12 Hessian blocks, N/m, of k pairs of primitives, for surface vertices at y (s,3) m.
 
-    ``points`` (k,4) are the vertex indices per pair, first primitive first, -1 if unused. ``kinds`` (k,) are
+    ``points`` (k,4) are the vertex indices of each pair, first primitive first, -1 if unused. ``kinds`` (k,) are
     ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type. ``pair_parameters`` (k,3) are
-    area weight m², minimum distance m and mollifier threshold m⁴. ``dhat`` is the activation distance, m; ``stiffness``
-    is in Pa. If ``projected``, negative eigenvalues of each block are set to zero.
+    area weight m², minimum distance dmin m and mollifier threshold m⁴ per pair. ``dhat`` is the activation distance
+    dhat, m; ``stiffness`` is in Pa. If ``projected``, negative eigenvalues of each block are set to zero.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
     _hessian_stencils(len(points), points, kinds, pair_parameters, y, dhat, stiffness, projected, out)
@@ -55,11 +57,12 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, pair_parameters: np.ndarray, y: np.ndarray, dhat: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the barrier's normal forces for k pairs of primitives, with the arguments of :func:`hessian_stencils`.
+    """Return three arrays for k pairs of primitives: barycentric weights (k,4), the barrier's normal forces (k,) N, and
+    the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
+    between the nearest points of the pair.
 
-    The three arrays are vertex weights (k,4), forces (k,) N, and the decrease of the forces per metre of separation
-    (k,) N/m. The weights combine the vertices of a pair into the vector between the nearest points. Nearly parallel
-    edges have no force, since their nearest points jump.
+    The force and its decrease are zero for pairs of nearly parallel edges, since their nearest points jump. The
+    arguments are those of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
@@ -68,8 +71,9 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Set the weights c (4,) that combine a pair's vertices into the vector between one point of each primitive. Set B
-    (2,4) to the derivatives of c by the parameters of the two points; return the number of parameters, 0 to 2.
+    """Write the weights c (4,) of a pair's four vertices, whose weighted sum is the vector between two points, one per
+    primitive. With all parameters zero, these are vertices; up to two parameters move them along the primitives to the
+    nearest points. Write the derivatives of the weights by the parameters to B (2,4), and return their number.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -115,8 +119,8 @@ def _gathered(points, y, x):
 
 @inner_kernel
 def _barrier(D, reach, scale):
-    """Return ipctk's barrier and its first and second derivatives by D, all times ``scale``. D is the squared distance
-    minus dmin², and less than ``reach``, at which the barrier vanishes.
+    """Return the value of ipctk's barrier and its first and second derivative with respect to D, all times ``scale``. D
+    is the squared distance minus dmin², and must be less than ``reach``, the D at which the barrier vanishes.
     """
     log, part = math.log(D / reach), reach / D
     b = -scale * (D - reach) ** 2 * log
@@ -125,8 +129,10 @@ def _barrier(D, reach, scale):
 
 @inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
-    """Return the squared distance, m², of a pair with vertices at x (4,3) m; write the gradient g (4,3) and Hessian H
-    (4,3,4,3). Also write the vertex weights c (4,) at the nearest points, and the derivatives B (2,4) of the weights.
+    """Return the squared distance, m², between the primitives of a pair of this ``kind`` with vertices at x (4,3) m.
+    Write its gradient to g (4,3) and its Hessian to H (4,3,4,3). Write the weights of the vertices at the nearest
+    points to c (4,), and the derivatives of the weights with respect to the parameters of the nearest points to B
+    (2,4).
     """
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
     r, e = np.empty(3), np.zeros((2, 3))
@@ -162,15 +168,18 @@ def _squared_distance(kind, x, c, B, g, H):
 
 @inner_kernel
 def _parallel(x, threshold):
-    """Return ``|u x v|² / threshold`` of edges u, v with ends at x (4,3); below 1, edges are nearly parallel."""
+    """Return ``|u x v|² / threshold`` for the vectors u, v of two edges with ends at x (4,3) m. Edges with a value
+    below 1 count as nearly parallel.
+    """
     across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
     return dot(across, across) / threshold
 
 
 @inner_kernel
 def _mollify(x, threshold, b, first_derivative, g, H):
-    """Replace the Hessian H (4,3,4,3) of the barrier b of nearly parallel edges by the Hessian of ``m b``, with the
-    mollifier m. The edges have their ends at x (4,3) m; the gradient of b is ``first_derivative`` times g (4,3).
+    """Replace H (4,3,4,3), the Hessian of the barrier b of two edges with ends x (4,3), by the Hessian of the mollified
+    barrier ``m b``. The mollifier m rises to 1 as ``|u x v|²`` of the edge vectors rises to ``threshold`` m⁴. The
+    gradient of b is ``first_derivative`` times g (4,3).
     """
     edges, cross_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
@@ -257,7 +266,9 @@ def _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness,
 
 @inner_kernel
 def _translation_free_basis(basis):
-    """Set ``basis`` (9,12) to nine orthonormal displacements of four vertices without translation; return 9."""
+    """Set the rows of ``basis`` (9,12) to an orthonormal basis of the displacements of four vertices without
+    translation; return the number of rows, 9.
+    """
     basis[:, :] = 0.0
     for a in range(3):
         for i in range(4):
@@ -268,8 +279,9 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Set the first rows of ``basis`` (9,12) to orthonormal vectors that span the range of a pair's distance Hessian.
-    Return the number of rows, at most five; c, B and x are those of :func:`_squared_distance`.
+    """Write orthonormal vectors that span the range of a pair's distance Hessian to the first rows of ``basis`` (9,12),
+    and return their number, at most five. The pair has its vertices at x (4,3), with the weights c (4,) and derivatives
+    B (2,4) of :func:`_squared_distance`.
     """
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)

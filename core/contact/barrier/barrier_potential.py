@@ -57,12 +57,12 @@ class _ActiveSubmesh(NamedTuple):
     kept : (k,)
         Index of each vertex among all s surface vertices.
     inner : (s,) bool
-        True for surface vertices with all faces in the submesh.
+        Surface vertices all of whose faces are in the submesh.
     surfaces : CollisionMesh of the submesh
     mesh : the same, as an ``ipctk.CollisionMesh``
     edges : (e,2), vertex indices in the submesh
     mollified : (e,) m²
-        Factor per edge. The product of two factors is the mollifier threshold of an edge pair, m⁴.
+        Factor per edge; the product of two edges' factors is the mollifier threshold of their pair, m⁴.
     """
 
     kept: np.ndarray
@@ -78,12 +78,13 @@ class _ActiveSubmesh(NamedTuple):
 
 
 class Barrier:
-    """IPC barrier that repels surfaces at distances from ``dmin`` to ``dmin + dhat`` m; undefined at smaller distances.
-
-    ``stiffness`` is in Pa. The friction coefficient ``mu`` is one number, or one per pair of bodies (b,b). Friction
+    """IPC barrier between surfaces, which repels pairs of primitives at distances from ``dmin`` to ``dmin + dhat`` m.
+    ``stiffness`` is in Pa. The friction coefficient ``mu`` is one number, or (b,b), one per pair of bodies; friction
     reaches mu times the normal force at the slip velocity ``eps_v`` m/s. ``can_collide`` (b,b) bool selects the pairs
-    of different bodies that collide; None selects all. Methods take the positions y (s,3) m of the vertices of
-    ``surfaces``.
+    of different bodies that collide; None selects all.
+
+    Methods take the positions y (s,3) m of the vertices of ``surfaces``. The potential is undefined if surfaces
+    intersect or are closer than ``dmin``.
     """
 
     def __init__(
@@ -121,13 +122,15 @@ class Barrier:
         self.clear_candidates()
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
-        """Return the barrier restricted to the bodies whose vertices the mask ``chosen`` (s,) selects."""
+        """Return a barrier with the same parameters, restricted to the bodies whose vertices the mask ``chosen`` (s,)
+        selects.
+        """
         settings = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
         return Barrier(self.surfaces.of_vertices(chosen), *settings)
 
     @property
     def is_empty(self) -> bool:
-        """True if no two bodies can collide and no body has self-contact."""
+        """True if the barrier has nothing to act on: no pair of bodies can collide and no body has self-contact."""
         return not self._body_pairs and not self._self_contact_faces.any()
 
     @cached_property
@@ -136,8 +139,8 @@ class Barrier:
         return self._submesh(everything, everything)
 
     def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
-        """Return the submesh of the vertices in the mask ``chosen`` (s,). ``inner`` (s,) is True for vertices with all
-        faces in the submesh.
+        """Return the submesh of the vertices that the mask ``chosen`` (s,) selects. The mask ``inner`` (s,), an
+        attribute of the result, marks the vertices all of whose faces are in the submesh.
         """
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
@@ -150,7 +153,9 @@ class Barrier:
         return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def clear_candidates(self) -> None:
-        """Clear the cached collision candidates, whose order affects the round-off of later results."""
+        """Clear the cached collision candidates. Their order depends on earlier calls and affects the round-off of
+        sums, so steps whose results must be reproducible begin without them.
+        """
         self._submesh_in_use: _ActiveSubmesh | None = None
         self._candidates: Any = None
         self._collisions: tuple[np.ndarray, Any] | None = None
@@ -161,9 +166,10 @@ class Barrier:
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return a collision-free step size, at most 1, along the displacements dy (s,3) m. A step size below 1 ends
-        slightly before the first collision. Continuous collision detection is skipped if dy is too short to close the
-        smallest gap.
+        """Return a step size along the displacements dy (s,3) m, at most 1, up to which nothing collides. If it is less
+        than 1, the step ends slightly before the first collision. If dy is too short to close the smallest gap between
+        surfaces, as in the last iterations of a time step, CCD is skipped and the result is 1. Later calls along the
+        same dy reuse the candidates.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (
@@ -178,7 +184,9 @@ class Barrier:
         )
 
     def normal_collisions(self, y: np.ndarray) -> Any:
-        """Return ipctk's normal collisions at y (s,3) m: the pairs of primitives closer than dmin + dhat."""
+        """Return ipctk's normal collisions at y (s,3) m: all pairs of primitives that can collide and are closer than
+        dmin + dhat.
+        """
         if self._collisions is None or not np.array_equal(self._collisions[0], y):
             self._build_candidates(y, y)
             collisions = ipctk.NormalCollisions()
@@ -190,7 +198,9 @@ class Barrier:
         return self._collisions[1]
 
     def _build_candidates(self, y: np.ndarray, y_end: np.ndarray) -> None:
-        """Update the collision candidates (broad phase) for paths from y to ``y_end``, (s,3) m each."""
+        """Build the collision candidates (broad phase) for paths from y to ``y_end``, (s,3) m each. Keep the existing
+        candidates if all paths stay within the boxes for which they were built.
+        """
         low, high = np.minimum(y, y_end), np.maximum(y, y_end)
         if (
             self._candidates is not None
@@ -205,7 +215,9 @@ class Barrier:
         self._candidate_boxes = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
     def _submesh_along(self, y: np.ndarray, y_end: np.ndarray) -> _ActiveSubmesh:
-        """Return a submesh with all faces that may collide on paths from y to ``y_end``, (s,3) m each."""
+        """Return a submesh that contains all faces that may collide on paths from y to ``y_end``, (s,3) m each. The
+        submesh of the last call is returned again if it contains these faces.
+        """
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
         needed[faces[self._within_reach(y, y_end)]] = True
         if self._submesh_in_use is not None and not (needed & ~self._submesh_in_use.inner).any():
@@ -217,7 +229,9 @@ class Barrier:
         return self._whole if needed.all() else self._submesh(needed, inner)
 
     def _within_reach(self, y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return a mask (f,) of the faces that may collide on paths from y to ``y_end``, (s,3) m each."""
+        """Return a mask (f,) of the faces that may collide on paths from y to ``y_end``, (s,3) m each: all faces of
+        bodies with self-contact, and faces of a body near the bounding box of another body that it can collide with.
+        """
         return self._self_contact_faces | self._near_boxes(self._body_pairs, y, y_end)
 
     def _near_boxes(self, body_pairs: Sequence[tuple[int, int]], y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
@@ -237,9 +251,9 @@ class Barrier:
         return near
 
     def near_pairs(self, y: np.ndarray, y_end: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of body ids that may collide on straight paths from y to ``y_end``, (s,3) m each. Pairs in
-        the same island, a group of bodies solved together, are omitted. ``island`` (b,) are the island labels of the
-        bodies; bodies with a negative label are omitted.
+        """Return the pairs of body ids whose faces come near each other, and may collide, on straight paths from y to
+        ``y_end``, (s,3) m each. An island is a group of bodies solved together; ``island`` (b,) is the island label of
+        each body. Pairs in the same island, and bodies with a negative label, are omitted.
         """
         body_pairs = [(a, b) for a, b in self._body_pairs if island[a] != island[b] and min(island[a], island[b]) >= 0]
         near = self._near_boxes(body_pairs, y, y_end)
@@ -272,15 +286,18 @@ class Barrier:
         return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
 
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return ``points``, ``kinds`` and ``pair_parameters`` of :func:`hessian_stencils` for vertices at y (s,3)."""
+        """Return vertex indices (k,4), kinds (k,) and parameters (k,3) of the active pairs at y (s,3) m, the first
+        three arguments of :func:`hessian_stencils`. The result is cached until the collisions are recomputed.
+        """
         near = self.normal_collisions(y)
         if self._stencils is None or self._stencils[0] is not near:
             self._stencils = near, self._stencils_of(near, self._submesh_in_use)
         return self._stencils[1]
 
     def _stencils_of(self, near: Any, active: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return ``points``, ``kinds`` and ``pair_parameters`` of :func:`hessian_stencils` for ipctk's collisions
-        ``near``. Most area weights are computed here, since one call of ipctk per pair is much slower.
+        """Return the first three arguments of :func:`hessian_stencils` for ipctk's normal collisions ``near`` in the
+        submesh ``active``. Area weights of face-vertex and edge-edge pairs are computed here with ipctk's formulas,
+        since one call of ipctk per pair is much slower.
         """
         edges, faces = active.edges, active.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
@@ -306,7 +323,9 @@ class Barrier:
         return points, parts, pair_parameters
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """Return the friction data of the active pairs at y (s,3) m; pairs without a normal force are omitted."""
+        """Return the friction data of the active pairs at y (s,3) m: slip matrix, mu times the normal forces, and
+        normals. Pairs without a normal force are omitted.
+        """
         if self.mu == 0.0:
             return no_tangential_collisions(len(y))
         seen = self._stencil_arrays(y)
@@ -329,7 +348,9 @@ class Barrier:
         return len(self.normal_collisions(y))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance, m, between primitives at y (s,3) m; inf above dmin + dhat."""
+        """Return the smallest distance, m, between primitives closer than dmin + dhat, at y (s,3) m; inf if there are
+        none.
+        """
         found = self.normal_collisions(y)
         return (
             float(np.sqrt(found.compute_minimum_distance(self._submesh_in_use.mesh, self._submesh_in_use.at(y))))
@@ -338,12 +359,14 @@ class Barrier:
         )
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return (smallest distance - dmin) / dhat at y (s,3) m, from 0 to 1; inf without active pairs."""
+        """Return (smallest distance - dmin) / dhat at y (s,3) m, from 0 to 1; inf if no primitives are closer than dmin
+        + dhat.
+        """
         return (self.smallest_distance(y) - self._dmin) / self.dhat
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertex indices (k,4) and the gaps (distance - dmin) / dhat, (k,), of the k active pairs at y (s,3)
-        m. The first primitive comes first; unused indices are -1.
+        """Return two arrays for the k pairs of primitives closer than dmin + dhat at y (s,3) m: the vertex indices
+        (k,4) of each pair, first primitive first, -1 if unused; and the normalized gap (distance - dmin) / dhat, (k,).
         """
         seen = self._stencil_arrays(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
@@ -352,8 +375,10 @@ class Barrier:
 
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
-    """Return rest positions (s,3) m for ipctk's area weights, with coarse bodies of prescribed positions scaled down.
-    Otherwise the long edges of a ground would push far harder than other contacts.
+    """Return rest positions (s,3) m from which ipctk computes the area weights of pairs. Bodies with prescribed
+    positions are scaled down until their mean edge length is at most that of the finest dynamic body. Otherwise the
+    long edges of a ground or a table would push a million times as hard as other contacts, since the weight of an
+    edge-edge pair contains the areas of both edges.
     """
     owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
@@ -368,8 +393,9 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
 
 
 def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None) -> Any:
-    """Return ipctk's filter of the vertex pairs that can collide. Excluded are pairs of bodies that ``can_collide``
-    (b,b) forbids, pairs within bodies without self-contact, pairs of prescribed vertices, and ``excluded_pairs``.
+    """Return ipctk's filter of the vertex pairs that can collide. Excluded are pairs of different bodies not set in
+    ``can_collide`` (b,b) bool, pairs within a body without self-contact, pairs of prescribed vertices, and the excluded
+    pairs of ``surfaces``. It combines label filters: in each, vertices with equal labels do not collide.
     """
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
@@ -388,7 +414,10 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
-    """Return groups of body ids; two bodies share a group if and only if ``can_collide`` (b,b) is False for them."""
+    """Return groups of body ids such that no two bodies of a group can collide, and every pair of bodies that cannot
+    collide is in a common group. ``can_collide`` is (b,b) bool, or None if all pairs can collide; the
+    list is then empty.
+    """
     if can_collide is None:
         return []
     left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not can_collide[a, b]}

@@ -37,7 +37,9 @@ class ContactPairParameters(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Barrier between some surfaces; ``kept`` (k,) are the indices of its vertices among all surface vertices."""
+    """A barrier on some of the surfaces, and the index ``kept`` (k,) of each of its k vertices among all surface
+    vertices.
+    """
 
     barrier: Barrier
     kept: np.ndarray
@@ -47,7 +49,7 @@ class BarrierSet:
     """IPC barriers between all pairs of bodies and colliders, with the interface of :class:`Barrier`.
 
     ``between`` are the contact parameters per pair. ``pairs`` (b,b) bool selects the pairs of different bodies that
-    collide. Friction reaches mu times the normal force at the slip velocity ``eps_v`` m/s. Methods take the positions y
+    collide. At the slip velocity ``eps_v`` m/s friction reaches mu times the normal force. Methods take the positions y
     (s,3) m of all surface vertices.
     """
 
@@ -85,7 +87,9 @@ class BarrierSet:
         self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
 
     def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
-        """Return the barriers between the bodies and colliders with these ids; the forces stay the same."""
+        """Return the set of barriers restricted to the bodies and colliders with these ids. Forces between two bodies
+        are the same as in the full set.
+        """
         chosen = np.isin(self.surfaces.body_ids, bodies)
         if chosen.all():
             return self
@@ -100,14 +104,14 @@ class BarrierSet:
         return some
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of body ids that may collide on straight paths from y to ``ahead``, (s,3) m each. Pairs in
-        the same island, a group of bodies solved together, are omitted. ``island`` (b,) are the island labels of the
-        bodies; bodies with a negative label are omitted.
+        """Return the pairs of ids of bodies that may collide on straight paths from y to ``ahead``, (s,3) m each.
+        ``island`` (b,) are the labels of the islands, the groups in which bodies are solved. Pairs of bodies with the
+        same label, and bodies with a negative label, are omitted.
         """
         return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 
     def clear_candidates(self) -> None:
-        """Clear the cached collision candidates, whose order affects the round-off of later results."""
+        """Clear the cached collision candidates of all barriers, so that results do not depend on earlier calls."""
         for part in self.parts:
             part.barrier.clear_candidates()
 
@@ -122,7 +126,9 @@ class BarrierSet:
         )
 
     def collision_count(self, y: np.ndarray) -> int:
-        """Return the number of pairs of primitives within a barrier's activation distance at y (s,3) m."""
+        """Return the number of active pairs at y (s,3) m: pairs of primitives within the activation distance of their
+        barrier.
+        """
         return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
 
     def value(self, y: np.ndarray) -> float:
@@ -164,15 +170,21 @@ class BarrierSet:
         return TangentialCollisions(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance, m, in an active pair of primitives at y (s,3) m; inf without active pairs."""
+        """Return the smallest distance, m, between primitives within a barrier's activation distance; inf if there are
+        none.
+        """
         return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return the smallest (distance - dmin) / dhat of the active pairs at y (s,3) m; inf without active pairs."""
+        """Return the smallest normalized gap, (distance - dmin) / dhat, among the active pairs of all barriers at y
+        (s,3) m; inf without active pairs.
+        """
         return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return vertex indices (k,4), -1 if unused, and gaps (distance - dmin) / dhat, (k,), of the active pairs."""
+        """Return the vertex indices (k,4) of the k active pairs of all barriers, -1 if unused, and their normalized
+        gaps (distance - dmin) / dhat, (k,).
+        """
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:
             own, distances = barrier.collision_stencils(y[kept])

@@ -28,7 +28,9 @@ class CollisionMesh(NamedTuple):
     excluded_pairs: np.ndarray = NO_PAIRS
 
     def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
-        """Return the mesh of the vertices in the mask ``chosen`` (s,), with the faces and excluded pairs among them."""
+        """Return the collision mesh restricted to the vertices that the mask ``chosen`` (s,) selects. Faces and
+        excluded pairs are kept if all of their vertices are selected; vertices are renumbered.
+        """
         number = np.cumsum(chosen) - 1
         faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))
         return CollisionMesh(

@@ -1,7 +1,9 @@
-"""Contact load: IPC barrier and friction between the collision surfaces of bodies and colliders, with self-contact.
+"""Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the collision surfaces of bodies and
+colliders, including self-contact. The surfaces are interpolated from a solver's unknowns and never intersect.
 
-The surfaces are interpolated from a solver's unknowns and never intersect. If the unknowns describe a time within the
-step, contact acts on surfaces extrapolated to the end of the step.
+:mod:`...methods.solvers.kinematic_targets` moves pins and colliders to their prescribed positions without collisions.
+If the unknowns are positions at a time within the step, the surfaces are extrapolated to the end of the step, and
+contact acts on the extrapolated surfaces.
 """
 
 from __future__ import annotations
@@ -58,14 +60,17 @@ class ContactLoad:
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
     def begin(self, motion: Motion) -> ContactStepPotential:
-        """Return the contact potential of a step with this ``motion``; cached collision candidates are cleared."""
+        """Return the contact potential of a step with this ``motion``. Its values do not depend on which steps this
+        process ran before, since cached collision candidates are cleared.
+        """
         self.barrier.clear_candidates()
         return ContactStepPotential(self, motion)
 
 
 class ContactStepPotential(BarrierStepPotential):
     """Barrier and friction potential during a step, with collider vertices at ``collider_positions`` (c,3) m. Friction
-    uses lagged normal forces, which are recomputed only after large changes.
+    uses the normal forces at the step's beginning (lagged). It is updated with new normal forces if these become
+    sufficiently different during the iterations.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -98,8 +103,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Recompute the lagged friction from the ``tangential`` collisions and the friction bounds (b + c,3) N per
-        vertex. Surface ``velocities`` (b + c,3) m/s, if given, predict the slip.
+        """Update the lagged friction from the ``tangential`` collisions. ``nodal_bounds`` (b + c,3) N are mu
+        times the normal forces of these collisions, distributed to the surface vertices; they are stored for later
+        comparisons. Surface ``velocities`` (b + c,3) m/s, if given, predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
@@ -122,7 +128,9 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """Return the surface positions (b + c,3) m at the step's end for the solver's ``positions`` (n,3) m."""
+        """Return the positions (b + c,3) m of all surface vertices at the end of the step, for the solver's
+        ``positions`` (n,3) m. These are extrapolated if the solver computes positions at a time within the step.
+        """
         y = self._points.positions(positions)
         if self._theta < 1.0:
             y = self._start + (y - self._start) / self._theta
@@ -162,7 +170,9 @@ class ContactStepPotential(BarrierStepPotential):
         return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
-        """Return the Hessian of barrier and friction with respect to the surface vertices, N/m."""
+        """Return the Hessian of barrier and friction with respect to the surface vertices, N/m, at the solver's
+        ``positions``.
+        """
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
             self._model = y, self._barrier.tangential_collisions(y)
@@ -170,12 +180,14 @@ class ContactStepPotential(BarrierStepPotential):
         return joined_stencils([self._barrier.hessian(y, self.projected), tangential])
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Return the Hessian, N/m, as 3 x 3 blocks per pair of tet vertices; for the full space only."""
+        """Return the Hessian of barrier and friction with respect to the tet vertices, N/m, as 3 x 3 blocks per pair of
+        vertices, which may be in different tets; for the full space only.
+        """
         return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the Hessian to ``blocks`` if the unknowns are coordinates of a subspace. In the full
-        space use :meth:`cross_element_hessian`.
+        space this adds nothing, since :meth:`cross_element_hessian` contains the Hessian.
         """
         if self._points.is_dense:
             K = self._hessian(positions).matrix(len(self._start))
@@ -194,8 +206,10 @@ class ContactStepPotential(BarrierStepPotential):
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction after a full step of the solver to ``positions``; return True if updated. Normal forces
-        predicted by a linear model replace the lagged forces if the change is large enough.
+        """Update friction after a full step of the solver to ``positions``; return True if updated. The linear model of
+        the last Hessian predicts new normal forces; they replace the lagged normal forces if the difference is large
+        enough. An impact therefore causes friction one iteration later, and a separating pair loses its friction before
+        the iterations converge.
         """
         if self._model is None or self._is_settled:
             return False
@@ -215,7 +229,10 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction at a solution of the step, once at most, after a large change; return True if updated."""
+        """Update friction at a solution of the step if the normal forces differ enough from the lagged ones; return
+        True if updated. This happens once per step at most. The tolerance is tighter if friction was already updated
+        during the iterations, since such updates depend on the path of the iterations.
+        """
         if self._model is None or self._is_settled:
             return False
         y = self._displaced_surface(positions)
@@ -227,8 +244,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
-        """Update friction at surface positions y (b + c,3) m if the relative change of the friction bounds,
-        ``nodal_bounds`` (b + c,3) N, exceeds ``tolerance``; return True if updated.
+        """Update friction if ``nodal_bounds`` (b + c,3) N, mu times the normal forces at the surface vertices, differ
+        from the lagged bounds by a relative difference above ``tolerance``; return True if updated. The new
+        friction is linearized at surface positions y (b + c,3) m.
         """
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False
@@ -241,7 +259,9 @@ class ContactStepPotential(BarrierStepPotential):
         return self._friction.is_unconverged(self._relative_displacement @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest (distance - dmin) / dhat of active pairs at ``positions`` (n,3) m; inf without pairs."""
+        """Return the smallest (distance - dmin) / dhat among the active contact pairs at ``positions`` (n,3) m; inf
+        without active pairs.
+        """
         return self._barrier.normalized_gap(self._displaced_surface(positions))
 
 
@@ -251,6 +271,8 @@ def _force_norm(forces: np.ndarray) -> float:
 
 
 def _relative_difference(forces: np.ndarray, others: np.ndarray) -> float:
-    """Return the norm of ``forces - others``, (s,3) each, divided by the larger norm of both; 0 if both vanish."""
+    """Return the norm of the difference of two sets of forces (s,3), relative to the larger norm of both; 0 if both
+    vanish.
+    """
     total = max(_force_norm(forces), _force_norm(others))
     return _force_norm(forces - others) / total if total else 0.0

@@ -19,9 +19,9 @@ SEARCH_RADIUS = 2.0
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
-    """Return the vertex pairs (k,2) of a ``body`` to exclude from self-contact, for surface vertices at ``positions``
-    (s,3) m. Excluded are all pairs in and near (``SEARCH_RADIUS``) primitives that intersect or are closer than
-    ``distance`` m.
+    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``: the pairs of vertices of primitives
+    that intersect or are closer than ``distance`` m, and all pairs of vertices near these (``SEARCH_RADIUS``).
+    ``positions`` (s,3) m are the positions of all surface vertices, at rest or at the first frame.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -46,7 +46,9 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the vertex indices (k,6) of the pairs of ``faces`` (f,3) that may intersect, with vertices at y (s,3)."""
+    """Return the six vertex indices (k,6) of each pair of faces that may intersect: their bounding boxes overlap, and
+    both faces intersect some face of the surface. The vertices are at y (s,3) m; ``faces`` are (f,3).
+    """
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
         return np.zeros((0, 6), dtype=np.int64)
@@ -59,7 +61,9 @@ def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def _vertex_pairs(vertices: np.ndarray) -> np.ndarray:
-    """Return all pairs (p,2) of different, non-negative vertex indices within a row of ``vertices`` (k,c)."""
+    """Return all pairs (p,2) of different vertex indices that occur in the same row of ``vertices`` (k,c). Negative
+    entries are ignored.
+    """
     first, second = np.triu_indices(vertices.shape[1], 1)
     pairs = np.stack([vertices[:, first], vertices[:, second]], axis=2).reshape(-1, 2)
     return pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]

@@ -1,7 +1,7 @@
 """Triangles of a collider at one moment, with normals and a bounding tree.
 
-The normal at the closest point decides on which side of a solid a point lies. The normal of an edge is the sum of two
-face normals, the normal of a corner a sum weighted by angles [Baerentzen, Aanaes 2005].
+The normal at the closest point decides on which side of a solid a point lies: on an edge the sum of two face normals,
+at a corner the sum weighted by angles [Baerentzen, Aanaes 2005]. It costs little beside the closest-point search.
 """
 
 from __future__ import annotations
@@ -48,14 +48,18 @@ class ColliderPose(NamedTuple):
 
 
 def _summed(feature_index: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return at each entry of ``feature_index`` (t,3) the sum of the vectors ``values`` (t,3,3) of equal entries."""
+    """Sum ``values`` (t,3,3), one vector per entry of the index array ``feature_index`` (t,3), over all entries with
+    the same index. Return these sums at every entry, (t,3,3).
+    """
     flat = feature_index.ravel()
     return np.stack([np.bincount(flat, values[..., i].ravel())[feature_index] for i in range(3)], axis=-1)
 
 
 @inner_kernel
 def feature_normal(pose, triangle, w):
-    """Return the normal, not normalized, of the face, edge or corner at barycentric weights w of a ``triangle``."""
+    """Return the normal, not always of unit length, at the point of a ``triangle`` with barycentric weights w (3,): the
+    face normal, or that of the edge or corner on which the point lies.
+    """
     zeros = 0
     for k in range(3):
         zeros += 1 if w[k] == 0.0 else 0

@@ -98,8 +98,8 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays (t,3) for the sides of ``triangles`` (t,3) from corner k to k + 1: the index of the undirected
-    edge, int32, and True if the side runs from the lower to the higher vertex index.
+    """Return two arrays (t,3) for the sides of ``triangles`` (t,3), side k from corner k to corner k + 1: the index of
+    the undirected edge, int32; and a mask of the sides that run from the lower to the higher vertex index.
     """
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
@@ -108,9 +108,9 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the adjacent triangle at each side of ``triangles`` (t,3), -1 unless exactly two triangles share the side.
-    Also return a mask (t,3) of the sides between inconsistently oriented triangles, and a mask (t,) of the triangles
-    with three neighbours.
+    """Return three arrays for ``triangles`` (t,3): the adjacent triangle at each side (t,3), -1 unless exactly two
+    triangles share the side; a mask (t,3) of the sides that both triangles traverse in the same direction, so that one
+    of the two has to be flipped; and a mask (t,) of the triangles with an adjacent triangle at all three sides.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -127,10 +127,12 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the connected part of each triangle (t,), a mask (t,) of the triangles to flip for a consistent
-    orientation, and a mask of the closed, orientable parts. The arguments are the results of :func:`_neighbours`.
+    """Return three arrays from the results of :func:`_neighbours`: the index of the connected part of each triangle
+    (t,); a mask (t,) of the triangles to flip so that each part is consistently oriented; and a mask of the parts that
+    are closed and orientable.
 
-    Method: connected components of a graph with two nodes per triangle, one for each orientation.
+    Method: a graph has two nodes per triangle, one for each orientation, and its edges connect nodes with consistent
+    orientation. In parts that cannot be oriented, the two nodes of a triangle are connected.
     """
     t = len(neighbours)
     one, side = np.nonzero(neighbours >= 0)
@@ -146,8 +148,8 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Return a mask of the walls of cavities: parts that an odd number of other closed parts encloses. ``corners``
-    (t,3,3) m and the part index ``part`` (t,) are per triangle; ``closed`` lists the closed parts.
+    """Return a mask of the connected parts that are walls of cavities: an odd number of other closed parts encloses
+    each. ``corners`` (t,3,3) m and the part index ``part`` (t,) are per triangle; ``closed`` lists the closed parts.
     """
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:

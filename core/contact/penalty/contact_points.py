@@ -45,8 +45,11 @@ class ContactPoints:
         self._directions = directions
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
-        """Return outward unit vectors (p,3) at the contact points, for tet vertices at ``positions`` (n,3) m; 0 where
-        undefined. In inverted tets the vectors point inwards.
+        """Return unit vectors (p,3) that point out of the body at each contact point, for tet vertices at ``positions``
+        (n,3) m; 0 where undefined.
+
+        The rest normal is deformed with its tet's deformation gradient. The result points inwards if the tet is
+        inverted.
         """
         along = self._directions.positions(positions)
         length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -65,9 +68,10 @@ class ContactPoints:
         """Return the contact points of a surface in the rest shape of ``mesh``, whose tets have Young's ``moduli`` (m,)
         Pa.
 
-        The points are the vertices with area and sample points on large faces. If there are more than ``most`` points,
-        ``choose`` selects distant points, which take over the area of omitted points. ``carry`` converts an embedding
-        to embedded points. It is required if the unknowns are not the mesh's vertices.
+        The points are the vertices with area and sample points on large faces; each face's area is divided among its
+        corners and sample points. If there are more points than the limit ``most``, ``choose`` selects as many as the
+        limit, far apart; a selected point gets the area of the points nearest to it. ``carry`` converts an embedding to
+        embedded points; it is required if the unknowns are not the mesh's vertices.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -84,7 +88,9 @@ class ContactPoints:
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return positions (p,3) m, outward normals (p,3) and areas (p,) m² of the surface vertices and face samples."""
+    """Return the surface vertices with area and the samples on faces as contact points: positions (p,3) m, outward
+    normals (p,3), not normalized, and areas (p,) m².
+    """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0

@@ -9,8 +9,9 @@ from ...mechanics.forces.unilateral_springs import Points
 
 
 class ExtrapolatedPoints:
-    """Points of a body at the end of a step, extrapolated linearly from the solver's unknowns at the fraction theta.
-    Forces and stiffnesses are mapped to the unknowns by the chain rule.
+    """Points of a body at the end of a step. The solver's unknowns describe the body after the fraction theta of the
+    step; the points at the end are extrapolated linearly. Forces and stiffnesses are mapped to the unknowns by the
+    chain rule.
     """
 
     def __init__(self, points: Points, motion: Motion) -> None:
@@ -25,5 +26,7 @@ class ExtrapolatedPoints:
         return self._points.spread(forces / self._theta)
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffnesses K (p,3,3) N/m of the points to the solver's matrix ``blocks``."""
+        """Add ``scale`` times the stiffnesses K (p,3,3) N/m of the extrapolated points to the ``blocks`` of the
+        solver's system matrix.
+        """
         self._points.add_stiffness(K, scale / self._theta**2, blocks)

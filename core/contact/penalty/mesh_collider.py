@@ -1,11 +1,14 @@
 """Mesh collider: signed distance to the closest point, and a check for points that passed through the surface.
 
-If the path of an outside point crosses the surface during a step, the first face on the path pushes the point back.
-Fast bodies therefore do not tunnel through thin plates. The path is relative to the closest face, so fast colliders are
-covered too. A path that cuts a solid's corner does not count, since points must slide around edges.
+A point that begins a step outside and whose path crosses the surface has passed through, wherever its closest point is.
+The face that it crossed first then pushes it back. Fast bodies therefore do not tunnel through thin plates, and sheets
+have two sides without any orientation. The path is relative to the closest face, so that fast colliders are detected as
+well as fast bodies. A path that cuts a solid's corner does not count: points that slide around an edge would be pulled
+back, and their gap would jump.
 
-A point that begins a step on the surface has no definite side. At a solid it counts as outside. At a sheet it counts as
-lying on the side of the body, opposite to the body's outward direction.
+A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
+decides. At a solid the point counts as outside. At a sheet it counts as lying on the side where the body is, opposite
+to the body's outward direction at the point.
 """
 
 from __future__ import annotations
@@ -115,7 +118,9 @@ def _set(out, a):
 
 @inner_kernel
 def _magnitude(y, t):
-    """Return the largest absolute coordinate, m, of a point y (3,) and a triangle t (3,3), as a scale of round-off."""
+    """Return the largest absolute coordinate, m, of a point y (3,) and a triangle t (3,3). Round-off is proportional to
+    it.
+    """
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
@@ -126,8 +131,8 @@ def _magnitude(y, t):
 
 @inner_kernel
 def _turn(t, n, to, to_n, out):
-    """Set ``out`` (3,3) to the rotation from a triangle t (3,3) with unit normal n to a triangle ``to`` with unit
-    normal ``to_n``. Without area, the rotation is the identity.
+    """Write to ``out`` (3,3) the rotation of a triangle between two poses: from corners t (3,3) and unit normal n (3,)
+    to corners ``to`` and normal ``to_n``. If either triangle has no area, write the identity.
     """
     A, B = np.empty((3, 3)), np.empty((3, 3))
     turns = _frame(t, n, A) and _frame(to, to_n, B)
@@ -140,7 +145,9 @@ def _turn(t, n, to, to_n, out):
 
 @inner_kernel
 def _frame(t, n, out):
-    """Set the columns of ``out`` (3,3) to orthonormal axes of a triangle t with normal n; return False without area."""
+    """Write to the columns of ``out`` (3,3) orthonormal axes of a triangle with corners t (3,3) and unit normal n (3,):
+    first edge, their cross product, normal. Return False if the triangle has no area.
+    """
     side = minus(t[1], t[0])
     length = np.sqrt(dot(side, side))
     if length == 0.0 or dot(n, n) < 0.5:
@@ -154,9 +161,11 @@ def _frame(t, n, out):
 
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
-    """Return the side of a sheet on which a point has to stay: 1 on the side of the normal n, -1 on the other side. The
-    point lies at the offset ``away`` (3,) m from the sheet. If the point is too close, the body's ``outward`` direction
-    decides.
+    """Return the side of a sheet on which a point has to stay: 1 if the sheet's normal n points to that side, else -1.
+    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm. If the
+    point is within ``touch`` m of the sheet, or within ``pierced`` m along the normal, the side is opposite to the
+    body's ``outward`` direction, unless that is nearly parallel to the sheet. Otherwise it is the side on which
+    the point lies.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -167,9 +176,11 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute each point's contact ``found`` and signed ``distance`` from the pose ``before`` at a step's beginning.
-    ``start`` receives the point moved with the closest face to the pose ``after``. Points that touch the surface or
-    have pierced a sheet get distance 0 and a start just off the surface.
+    """Compute three things for each point at the beginning of a step: its contact with the pose ``before``, written to
+    ``found``; its signed distance, m, from that pose, written to ``distance``; and its position after moving rigidly
+    with the closest face to the pose ``after``, written to ``start``.
+
+    Points that touch the surface or have pierced a sheet get distance 0 and a start just off the surface.
     """
     corners, normals = before.corners, before.normals
     for p in range(first, last):
@@ -199,8 +210,10 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 @parallel_kernel
 def _contacts(first, last, points, start, start_distance, before_corners, after, solid, thickness, reach, found):
-    """Compute the contacts ``found`` of points (p,3) m at the end of a step. ``start`` are the initial positions, moved
-    with the collider, ``start_distance`` the signed distances there. Points farther than ``reach`` m are skipped.
+    """Compute the contacts ``found`` of points (p,3) m at the end of a step: gaps, push directions, and the collider's
+    displacements at the closest points. ``start`` is each point's position at the step's beginning, moved with the
+    collider to its final pose; ``start_distance`` is the signed distance there. Points that stay farther than ``reach``
+    m from the collider are skipped.
     """
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
@@ -231,15 +244,17 @@ def _contacts(first, last, points, start, start_distance, before_corners, after,
 
 @inner_kernel
 def _opposite(n, m):
-    """Return True if a path enters and leaves a solid at opposite faces, with unit normals n and m."""
+    """Return True if a path crosses a solid from one side to the other: the unit normals n and m of the faces at which
+    it enters and leaves have a cosine below ``SAME_WAY``.
+    """
     return dot(n, m) < SAME_WAY
 
 
 @inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
-    """Return the signed distance of a point y from the collider, and write the distance's gradient to n (3,). ``away``
-    is the offset from the closest point, in face ``tri``. If the path from ``start`` crosses the face ``hit`` (-1 if
-    none), that face pushes the point back.
+    """Return the signed distance of a point y from the collider, and write its gradient to n (3,). ``away`` is the
+    offset, of norm ``length``, from the closest point in face ``tri``; ``sign`` is -1 if y is inside a solid, else 1.
+    ``hit`` is the first face that the path from ``start`` to y crosses, -1 if none: it pushes the point back.
     """
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to the side that the point came from.

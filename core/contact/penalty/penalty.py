@@ -67,9 +67,10 @@ class PenaltyParameters:
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
         """Return parameters for a body of mean density (kg/m³) and size (m) under gravity (m/s²), ``time_step`` in s.
 
-        The stiffness k stops a column as high as the body within one step h: ``k depth h = rho size v``. The speed v is
-        reached in a fall from ``DROP_HEIGHT`` times the size; ``depth`` is ``RELATIVE_PENETRATION`` times the size. At
-        rest the column penetrates much less: ``rho g size / k = depth g h / v``.
+        The stiffness k stops a column as high as the body, after a fall from ``DROP_HEIGHT`` times the size, within one
+        step h at a ``depth`` of ``RELATIVE_PENETRATION`` times the size: ``k depth h = rho size v``. At rest the column
+        penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be squeezed rather
+        than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -95,7 +96,7 @@ class PenaltyContact:
     time_step : s
         Duration of the obstacle's motion.
     held : (p,) bool or None
-        Contact points fixed by pins, on which contact exerts no force.
+        Contact points fixed by pins, on which contact exerts no force. None if there are none.
     """
 
     def __init__(
@@ -154,7 +155,9 @@ class PenaltyContactPotential:
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian of contact, ``k A n n^T``, and friction to the element ``blocks``, N/m."""
+        """Add ``scale`` times the Hessian, N/m, to the element ``blocks``: ``k A n n^T`` per point in contact, and the
+        stiffness of friction.
+        """
         y, contacts = self._contacts_at(positions)
         self._felt, self._springs = self._depth(contacts) > 0.0, None
         k = np.where(self._felt, self._stiffness, 0.0)
@@ -171,15 +174,21 @@ class PenaltyContactPotential:
         return self._springs
 
     def is_active(self, positions: np.ndarray) -> bool:
-        """Return True if the obstacle pushes any unpinned contact point, for tets at ``positions`` (n,3) m."""
+        """Return True if any contact point that is not pinned is pushed by the obstacle, for tet vertices at
+        ``positions`` (n,3) m.
+        """
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction needs another iteration after the last one, which led to ``positions`` (n,3) m."""
+        """Return True if friction needs another iteration after the last one, which moved the tet vertices to
+        ``positions`` (n,3) m.
+        """
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction's normal forces and tangent planes after a large enough change; return True if updated."""
+        """Update the lagged normal forces and tangent planes of friction from tet vertices at ``positions`` (n,3) m.
+        Return True if they changed by more than the tolerance; otherwise the previous ones are kept.
+        """
         if self._contact.friction == 0.0:
             return False
         _y, contacts = self._contacts_at(positions)
@@ -211,7 +220,9 @@ class PenaltyContactPotential:
         return Penetration(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
-        """Return the contact points (p,3) m and the contacts for tet vertices at ``positions`` (n,3) m, cached."""
+        """Return the contact points (p,3) m and their contacts for tet vertices at ``positions`` (n,3) m. The last
+        result is cached, since value, gradient and stiffness need it at the same positions.
+        """
         if self._at is None or not np.array_equal(self._at[0], positions):
             y = self._points.positions(positions)
             self._at = positions.copy(), y, self._approach.contacts(y)

@@ -17,5 +17,7 @@ def sheet_thickness(size: float) -> float:
 
 
 def contact_distance(solid: Any, thickness: float, least: float) -> np.ndarray:
-    """Return the distance (t,) at which faces begin to push: ``thickness``, but at least ``least`` on sheets."""
+    """Return the distance at which each face begins to push, (t,): ``thickness`` for faces of solids (``solid`` is
+    True), and the larger of ``thickness`` and ``least`` for faces of sheets.
+    """
     return np.where(solid, thickness, max(thickness, least))

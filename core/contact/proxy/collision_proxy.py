@@ -1,9 +1,13 @@
 """Collision proxy, called skin: a closed surface near the render surface, moved by the tets of the draft lattice.
 
-The skin is the level set of :class:`OffsetSurface`, computed by marching tetrahedra [Doi, Koide 1991] on the lattice
-with every tet cut into eight. The nodes are the vertices and the edge midpoints of the lattice; the skin has one vertex
-per edge between an inside and an outside node. The skin is closed, manifold and free of intersections. Minimum
-distances, ``CLAMP`` (to the nodes) and ``APART`` (between faces), keep the skin from touching itself at rest.
+The lattice's own boundary overhangs the body by up to a cell, and render surfaces intersect themselves. The skin is the
+level set of :class:`OffsetSurface`, computed by marching tetrahedra [Doi, Koide 1991] on the lattice with every tet cut
+into eight. Its nodes are the vertices and the edge midpoints of the lattice; the skin has one vertex per edge between
+an inside and an outside node. The skin is closed, since nodes on the lattice's boundary always count as outside;
+manifold, as level sets on simplices are; and free of intersections, since each triangle lies in one tet.
+
+Without the minimum distances ``CLAMP`` (to the nodes) and ``APART`` (between neighbouring faces), the skin would touch
+itself at rest, which contact does not allow.
 """
 
 from __future__ import annotations
@@ -103,12 +107,17 @@ class _Nodes(NamedTuple):
     carried: sp.csr_matrix
 
     def positions(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Return the points (s,3) m at the fractions ``parts`` (s,) of the edges between the nodes ``ends`` (s,2)."""
+        """Return the points (s,3) m on edges between the nodes ``ends`` (s,2), at the fractions ``parts`` (s,) from the
+        first node.
+        """
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fraction (s,), from inner to outer node of ``ends`` (s,2), at which the surface cuts each edge."""
+        """Return the fraction (s,), from the inner to the outer node of ``ends`` (s,2), at which each edge is cut. An
+        edge is cut at its intersection with the surface or, where the surface is offset, at the zero of the linearly
+        interpolated levels.
+        """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
         parts = low / (low - high)
@@ -118,8 +127,9 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Return the fractions (s,) of lattice edges ``ends`` (s,2) at which the skin's ``faces`` (f,3) fit the offset
-        surface. ``parts`` (s,) are the initial fractions.
+        """Return the fractions (s,) of lattice edges ``ends`` (s,2) at which the vertices of the collision proxy lie,
+        improved so that its ``faces`` (f,3) move onto the offset surface. ``parts`` (s,) are the fractions before the
+        improvement.
         """
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
@@ -129,8 +139,8 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
-    """Return the nodes of a lattice with signed distances from the ``body``. Edge midpoints far from the surface count
-    as inside, nodes on the lattice's boundary as outside.
+    """Return the nodes of a lattice with their levels. The distance to the surface is evaluated at vertices, and at
+    edge midpoints of tets near the surface or the lattice's boundary; the other midpoints count as inside.
     """
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)
@@ -163,7 +173,9 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
 
 
 def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the node indices of vertices and midpoints of edges ``ends`` (e,2) on the boundary of ``tets``."""
+    """Return the indices of the nodes (vertices, then edge midpoints) on the boundary of ``tets`` (m,4). ``ends`` (e,2)
+    are the vertices of the edges of the tets, in the order of the midpoints.
+    """
     faces = boundary_triangles(tets)
     n = int(tets.max()) + 1
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)
@@ -172,7 +184,9 @@ def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
-    """Split ``quads`` (q,4) with vertices at ``positions`` (s,3) along the shorter diagonal into triangles (2q,3)."""
+    """Return triangles (2q,3) from ``quads`` (q,4), each split along its shorter diagonal; vertices are at
+    ``positions`` (s,3).
+    """
     p = positions[quads]
     other = ((p[:, 0] - p[:, 2]) ** 2).sum(axis=1) > ((p[:, 1] - p[:, 3]) ** 2).sum(axis=1)
     quads = np.where(other[:, None], quads[:, [1, 2, 3, 0]], quads)
@@ -180,8 +194,8 @@ def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Return ``faces`` (f,3) without cavity walls below ``CAVITY`` cells, parts in these cavities, and isolated parts
-    below ``ISLAND`` cells. ``cell`` is the volume of a cell, m³. The largest component always stays.
+    """Return ``faces`` (f,3) without small components: cavity walls below ``CAVITY`` cells, parts inside such cavities,
+    and isolated parts below ``ISLAND`` cells. ``cell`` is the volume of a cell, m³; the largest component always stays.
     """
     part = vertex_components(faces)
     p = positions[faces] - positions.mean(axis=0)

@@ -1,8 +1,9 @@
 """Detection of separate parts of a surface that a draft lattice connects, so that they deform as one body.
 
 Islands (connected components of faces) that intersect, touch or contain each other form one part, such as eyes in a
-head. Parts that share tets are connected. A gap at least two cells wide is never bridged, since tets reach at most one
-cell into it from each side. Gaps within a part are not detected.
+head or both sides of a shell. Parts that share tets are connected, even if the collision proxy separates them. A gap at
+least two cells wide is never bridged, since tets reach at most one cell into it from each side. Gaps within a part are
+not detected.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 def _united(
     positions: np.ndarray, triangles: np.ndarray, points: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Return the part label (t,) of each triangle; components that intersect, touch or contain each other form one
-    part. ``points`` (p,3) m are samples on the triangles with indices ``owner`` (p,); ``cell`` is the cell size, m.
+    """Return the part label of each triangle, (t,). Connected components of triangles that intersect, touch or contain
+    each other get the same label. ``points`` (p,3) m are samples on the triangles with indices ``owner`` (p,); ``cell``
+    is the cell size, m.
     """
     island = vertex_components(triangles)
     if int(island.max()) == 0:
@@ -104,7 +106,9 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the signed volume, m³, of each component ``island`` (t,) of triangles; the sum is positive."""
+    """Return six times the signed volume, m³, of each connected component of triangles, with the sign for which the sum
+    of the volumes is positive. ``corners`` (t,3,3) m and the component label ``island`` (t,) are per triangle.
+    """
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())
 
@@ -112,8 +116,8 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest triangle of another part to each of ``points`` (p,3) m, -1 if none, and the distance, m.
-    ``own`` (p,) are the part labels of the points, ``part`` (t,) of the triangles.
+    """Return for points (p,3) m the index of the nearest triangle that belongs to another part, -1 if none, and its
+    distance, m. ``own`` (p,) are the labels of the points' parts, ``part`` (t,) those of the triangles' parts.
     """
     triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)

@@ -40,7 +40,9 @@ class CutEdges(NamedTuple):
 
 
 def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unique edges (e,2) of ``tets`` (m,4), and each tet's edge indices (m,6), ordered like ``EDGES``."""
+    """Return the unique edges (e,2) of ``tets`` (m,4), and for each tet the indices (m,6) of its edges, in the order of
+    ``EDGES``.
+    """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     n = int(tets.max()) + 1
     keys, edges = np.unique(pairs[..., 0] * n + pairs[..., 1], return_inverse=True)
@@ -48,8 +50,9 @@ def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Cut each of ``tets`` (m,4) into eight at its edge midpoints, with node indices ``middles`` (m,6); return tets
-    (8m,4). ``points`` (p,3) are the positions of all nodes.
+    """Return tets (8m,4): each of ``tets`` (m,4) cut into eight at its edge midpoints, whose node indices are
+    ``middles`` (m,6). The octahedron in the middle is cut along its shortest diagonal; ``points`` (p,3) are the
+    positions of all nodes.
     """
     nodes = np.concatenate([tets, middles], axis=1)
     tips = nodes[:, _BETWEEN]
@@ -60,8 +63,8 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
-    """Return the cut edges and faces of the level set between inside nodes, the mask ``inside`` (p,), and outside
-    nodes. The ``tets`` (m,4) must have positive orientation.
+    """Return the cut edges and faces of the level set that separates the nodes marked in ``inside`` (p,) bool from the
+    other nodes. The ``tets`` (m,4) must have positive orientation.
     """
     within = inside[tets]
     count = within.sum(axis=1)

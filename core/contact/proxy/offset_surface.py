@@ -1,7 +1,8 @@
 """Signed distance to a body whose thin parts are thickened enough for a collision proxy on the lattice.
 
-The distance is to the closest triangle, negative inside by the generalised winding number. Where a body is thinner than
-``THICK`` cells, its surface is offset outwards by half of the missing thickness. A sheet becomes a plate.
+The distance is to the closest triangle, negative inside by the generalised winding number. Where a body, measured along
+the normal at the closest point, is thinner than ``THICK`` cells, its surface is offset outwards by half of the missing
+thickness. A sheet, which has no inside, becomes a plate. Where a body is thicker, its surface is not offset.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ faces at a sharp edge of the body have a smaller absolute cosine.
 
 
 class OffsetSurface:
-    """Distance queries on a surface, in metres. Faces without area are ignored."""
+    """Distance queries on a surface, whose faces without area are ignored. Coordinates are in metres; internally they
+    are relative to ``origin`` (3,), the surface's centre, to reduce round-off.
+    """
 
     def __init__(self, surface: SurfaceMesh) -> None:
         triangles = faces_with_area(surface)
@@ -49,8 +52,9 @@ class OffsetSurface:
         self._search = NearestPointSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the signed distance (p,) m of ``points`` (p,3) m from the surface without offset, negative inside.
-        Also return the outward offset (p,) m at the closest point. ``cells`` (p,) m are the cell sizes at the points.
+        """Return two arrays (p,) m for ``points`` (p,3) m: the signed distance from the surface without offset,
+        negative inside, and the outward offset of the surface at the closest point. ``cells`` (p,) m are the cell sizes
+        at the points.
         """
         points = np.ascontiguousarray(points - self.origin)
         distances, offsets = np.empty(len(points)), np.zeros(len(points))
@@ -59,11 +63,13 @@ class OffsetSurface:
         return distances, offsets
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """Return the closest point (p,3) m of the surface, without offset, to each of ``points`` (p,3) m."""
+        """Return the closest point of the surface, without offset, for each of ``points`` (p,3) m: (p,3) m."""
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return the fraction (p,) of each path from ``starts`` to ``ends``, (p,3) m, at its first hit, or NaN."""
+        """Return the fraction (p,), from 0 at ``starts`` (p,3) m to 1 at ``ends`` (p,3) m, at which each straight path
+        first crosses the surface; NaN if it does not.
+        """
         found = np.empty(len(starts))
         segments = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
         _entered(len(starts), *segments, self._corners, self._normals, self._tree, found)
@@ -72,14 +78,17 @@ class OffsetSurface:
 
 @inlined
 def _is_inside(p, n, by, field):
-    """Return True if the point ``p + by n`` is inside the surface with the winding number ``field``."""
+    """Return True if the point ``p + by n`` is inside the surface whose winding number ``field`` describes. n is the
+    direction of the offset ``by`` from p.
+    """
     return abs(winding_at(moved(p, by, n), field)) > 0.5
 
 
 @inner_kernel
 def _thickness(p, distance, inside, triangle, w, cell, surface):
-    """Return the thickness of the body along the normal at the surface point closest to p; inf above ``THICK`` cells, 0
-    for a sheet. The closest point has the barycentric weights w in ``triangle``; ``cell`` is the cell size, m.
+    """Return the thickness of the body at the closest surface point to p, measured along the normal there; inf if it
+    exceeds ``THICK`` cells, 0 for a sheet. The closest point is in ``triangle``, with barycentric weights w, at
+    ``distance`` from p. ``inside`` is True if p is inside the body; ``cell`` is the cell size, m.
     """
     corners, normals, tree, field = surface
     t, n = corners[triangle], normals[triangle]

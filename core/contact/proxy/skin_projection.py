@@ -1,7 +1,9 @@
-"""Fit of a skin (collision proxy) to the surface of a body, by moving its vertices along edges of the tet lattice.
+"""Fit of a skin (collision proxy) to the surface of a body. Each vertex of the skin moves along an edge of the lattice
+of tets.
 
-The centroids of faces are fitted, since faces with vertices on the surface would cut off convex regions. Each vertex
-moves by the mean distance of its faces' centroids from the surface.
+If the vertices were on the surface, flat faces would cut off convex regions. So the faces' centroids are fitted: each
+vertex moves by the mean distance of its faces' centroids from the surface. A distance is positive if the surface is on
+the outer side of the face.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ def project_to_surface(
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Return improved fractions (s,) of lattice edges for the skin's vertices, from the fractions ``parts`` (s,).
+    """Return improved fractions (s,) of the lattice edges at which the skin's vertices lie; ``parts`` (s,) are the
+    initial fractions. A vertex is at ``inside_nodes + parts * edges``, (s,3) m, with edges directed outwards.
 
-    A vertex is at ``inside_nodes + parts * edges``, (s,3) m, with edges directed outwards. ``faces`` (f,3) are the
-    skin's triangles. ``moved`` (s,) m is the outward offset of the surface at each vertex, ``cells`` (s,) m the cell
-    size. ``nearest`` returns the closest points of the surface.
+    ``faces`` (f,3) are the skin's triangles; ``moved`` (s,) m is the outward offset of the surface at each vertex,
+    ``cells`` (s,) m the cell size; ``nearest`` returns the closest points of the surface.
     """
     corners = (inside_nodes + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

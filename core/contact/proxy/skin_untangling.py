@@ -21,9 +21,10 @@ SHARE = 0.1
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, min_distance: np.ndarray, positions_of: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return fractions (s,) of lattice edges at which neighbouring ``faces`` (f,3) of the skin are at least
-    ``min_distance`` (s,) m apart, where possible. ``parts`` (s,) are the initial fractions of the vertices;
-    ``positions_of`` converts fractions to positions (s,3) m.
+    """Move skin vertices along their lattice edges until neighbouring ``faces`` (f,3) have the minimum distance
+    ``min_distance`` (s,) m, given per vertex, where possible. Return the positions of the vertices as fractions (s,) of
+    their edges; ``parts`` (s,) are the initial fractions. ``positions_of`` computes vertex positions (s,3) m from
+    fractions.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -41,7 +42,9 @@ def separate_thin_faces(
 
 
 def _rings(faces: np.ndarray) -> np.ndarray:
-    """Return four vertex indices (e,4) per edge of a closed surface: its ends, and the opposite corner of each face."""
+    """Return four vertex indices per edge of a closed surface, (e,4): the two ends of the edge, and the opposite corner
+    of each of its two faces.
+    """
     a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
     n = int(faces.max()) + 1
     order = np.argsort(a * n + b)
@@ -52,7 +55,9 @@ def _rings(faces: np.ndarray) -> np.ndarray:
 
 @inner_kernel
 def _between_segments(p, q, r, s):
-    """Return the squared distance, m², of segments pq and rs; inf if nearly parallel or nearest at an end."""
+    """Return the squared distance, m², between the segments from p to q and from r to s. Return inf if a nearest point
+    is an end of a segment, or the segments are nearly parallel.
+    """
     u, v, w = minus(q, p), minus(s, r), minus(p, r)
     a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     determinant = a * c - b * b
@@ -67,8 +72,9 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
-    """Write the distance between the two faces at each edge to ``apart`` (e,) m; the common edge does not count.
-    ``rings`` (e,4) are the vertex indices from :func:`_rings`.
+    """Write the distance between the two faces at each edge to ``apart`` (e,) m: the smallest distance from the
+    opposite corner of one face to the other face, or between an edge of one face and an edge of the other face
+    without a common vertex. ``rings`` (e,4) are the vertex indices from :func:`_rings`.
     """
     w = np.empty(3)
     for k in range(first, last):

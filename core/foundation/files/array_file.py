@@ -2,8 +2,9 @@
 
 A file of arrays consists of a magic word, the length of a JSON header, the header's SHA-256, the header and the arrays'
 bytes, little-endian. The header contains names, types and shapes of the arrays, the SHA-256 of their bytes, and
-``about``, a JSON object of the caller. Files may be untrusted: all sizes in the header are checked before use, and
-pickled data are never read.
+``about``, a JSON object of the caller. A checksum does not make a file trustworthy. Therefore all sizes stated in the
+header are checked against limits and the file's length before they are used to allocate or compute anything. Pickled
+data are never read.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file for writing in a folder that other users may control. A symbolic link, hard link, pipe or device of
-    that name is deleted first, so that nothing is written elsewhere. Raises OSError as ``open`` does.
+    """Open a file for writing in a folder that other users may control, such as a render farm's store. A symbolic link,
+    hard link, pipe or device of that name is deleted first, so that nothing is written elsewhere. Raises OSError as
+    ``open`` does.
     """
     with contextlib.suppress(FileNotFoundError):
         if _leads_elsewhere(os.lstat(path)):
@@ -51,7 +53,9 @@ def open_own(path: Path, mode: str) -> IO[Any]:
 
 
 def _leads_elsewhere(entry: os.stat_result) -> bool:
-    """Return True if a folder entry is a link (also a hard link), a pipe or a device."""
+    """Return True if a folder entry is a link (also a hard link), a pipe or a device, so that writing to it would
+    change something else.
+    """
     if stat.S_ISDIR(entry.st_mode):
         return False
     return not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1
@@ -73,11 +77,11 @@ def _open_unlinked(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Context that writes a file atomically: data go to a temporary file, which is flushed to disk and renamed at the
-    end. A link of that name is replaced; its target is unchanged.
+    """Context that writes a file atomically: data go to a temporary file in the same folder, which is flushed to disk
+    and renamed at the end. A link of that name is replaced; its target is unchanged.
 
     Raises StoreError if the disk is full, the folder is not writable, or the name is that of a device or a pipe. Then
-    an existing file is unchanged.
+    an existing file is unchanged, and the temporary one is removed.
     """
     temporary = path.parent / f"{path.name}.part"
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
@@ -100,8 +104,9 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 @contextlib.contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
     """Context with a temporary folder, for programs that write several files by name. At the end its files replace
-    files of the same name in ``folder``. Files in its subfolders (``textures/``) move to the same subfolders of
-    ``folder`` but replace nothing. Raises OSError from the file system, or if a subfolder of ``folder`` is a link.
+    those of the same name in ``folder``, and the temporary folder is removed. Files in its subfolders (``textures/``)
+    move to the same subfolders of ``folder`` but replace nothing there. Raises OSError from the file system, or if such
+    a subfolder is a link.
     """
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)
@@ -254,8 +259,8 @@ def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _patiently(action: Callable[[], None]) -> None:
-    """Run a file operation. On Windows, retry after pauses if another process, such as a virus scanner, has the file
-    open.
+    """Run a file operation. On Windows it is repeated after a pause if another process, such as a virus scanner, has
+    the file open and so prevents moving or deleting it.
     """
     for wait in PAUSES:
         try:

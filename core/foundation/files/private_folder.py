@@ -1,7 +1,7 @@
 """Folders whose files are executed, such as compiled kernels: only the user or root may be able to write to them.
 
-Owner and mode are checked for the folder, its content, and its parents up to the user's home folder or the root of the
-file system. On Windows, which has access lists instead, nothing is checked.
+As sshd does for keys, the owner and the mode are checked for the folder, its content, and its parents up to the user's
+home folder or the root of the file system. On Windows, which has access lists instead, nothing is checked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ def make_private(folder: Path) -> None:
 
 
 def checked_private(folder: Path) -> Path:
-    """Return the folder's path with all links resolved. Raise PermissionError, with the reason, if other users can
-    write to the folder or its content, or can replace the folder. On Windows the path is returned unchecked.
+    """Return the folder's path with all links resolved, so that other users cannot redirect it. Raise PermissionError,
+    with the reason, if other users can write to the folder or its content, or can replace the folder. On Windows the
+    path is returned unchecked.
     """
     if os.name == "nt":
         return folder
@@ -69,7 +70,9 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return True if the group with this id is the user's own, with no other members."""
+    """Return True if the group with this id is the user's own, with no other members. Many Linux systems create such
+    a group for each user.
+    """
     import grp
     import pwd
 

@@ -1,4 +1,6 @@
-"""Matrices aligned to cache lines. Without alignment, the BLAS is a sixth slower at products of small tiles."""
+"""Matrices aligned to cache lines. Otherwise SIMD loads and stores cross cache lines, and the BLAS is a sixth slower at
+products of small tiles.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
 """Compilation of serial and parallel kernels with Numba, and a disk cache that cannot become stale.
 
-Numba's own cache does not notice edits of other files whose functions a kernel calls. Therefore the name of the cache
-folder contains this package's import name, and a hash of the processor and of all sources that kernels can depend on.
-``SINEW_KERNEL_CACHE``, read once at import, sets the parent folder; by default it is in the user's cache folder. A
-folder that other users can write to is rejected, since Numba's index files are pickles.
+Numba's own cache stores the import name of a kernel, and it does not notice edits of other files whose functions the
+kernel calls. Therefore the name of the cache folder contains this package's import name and a hash of the processor
+and of the sources that kernels can depend on: the files that contain kernels and all that these import. Nodes of a
+render farm that share a parent folder thus never read each other's machine code. ``SINEW_KERNEL_CACHE``, read once at
+import, sets the parent folder; by default it is in the user's cache folder, which all Blender versions share. Numba's
+index files are pickles, which can execute code when read, so a folder that other users can write to is rejected.
 
 If the folder cannot be used, kernels are stored in a temporary folder for the lifetime of the process, and
-:func:`cache_warning` returns a warning.
+:func:`cache_warning` returns a warning. Numba's own fallback would write beside the sources.
 """
 
 from __future__ import annotations
@@ -100,7 +102,9 @@ def _wanted_folder() -> Path:
 
 
 def _of_any_length(path: str) -> str:
-    """Return an absolute Windows path with the prefix that permits more than 259 characters."""
+    """Return an absolute Windows path with the prefix that permits more than 259 characters. The user folder of a
+    Blender extension and Numba's file names together are longer than that.
+    """
     if path.startswith("\\\\?\\"):
         return path
     return "\\\\?\\UNC" + path[1:] if path.startswith("\\\\") else "\\\\?\\" + path
@@ -218,8 +222,8 @@ def summing_kernel(function: Callable[..., Any]) -> Any:
 
 
 class _InnerType(numba.types.Dispatcher):
-    """Numba type of a kernel that other kernels call. Constant arguments are passed as values of their type, so a
-    kernel is not compiled separately for each constant.
+    """Numba type of a kernel that other kernels call. Constant arguments are passed as values of their type, so that
+    the kernel is not compiled separately for each constant.
     """
 
     def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
@@ -230,8 +234,8 @@ register_model(_InnerType)(models.OpaqueModel)
 
 
 class InnerKernel:
-    """Function that only other kernels call. It has no Python wrapper, which would double the time to compile a small
-    function. A call from Python runs the uncompiled function.
+    """Function that only other kernels call. It is compiled without a Python wrapper, since compiling the wrapper takes
+    as long as compiling a small function body. A call from Python runs the uncompiled function.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
@@ -244,12 +248,16 @@ class InnerKernel:
 
 
 def inner_kernel(function: Callable[..., Any]) -> InnerKernel:
-    """Decorate a function that only compiled kernels call (:class:`InnerKernel`)."""
+    """Decorate a function that only compiled kernels call; it is compiled without a Python wrapper
+    (:class:`InnerKernel`).
+    """
     return InnerKernel(function)
 
 
 def inlined(function: Callable[..., Any]) -> InnerKernel:
-    """Decorate a small function that is inlined in the kernels that call it (:class:`InnerKernel`)."""
+    """Decorate a small function that kernels call for every item, so that it is inlined in its callers
+    (:class:`InnerKernel`).
+    """
     return InnerKernel(function, forceinline=True)
 
 
@@ -258,9 +266,9 @@ class ParallelKernel:
     ``FEW`` items. For few large items see :mod:`.shared_items`.
 
     The decorated function has the arguments ``(begin, end, ...)``, a range of items; the kernel is called as ``(count,
-    ...)`` with the number of items. The function writes only to items in its range, so results are bitwise
-    reproducible. Numba's parallel loops are not used: they compile longer, and end the process if two threads enter
-    them.
+    ...)`` with the number of items. The function writes only to items in its range (no reductions), so results are
+    bitwise reproducible for any partition. Numba's parallel loops are not used: they take longer to compile, cost more
+    than the work of a small body on a busy machine, and end the process if two threads enter them.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -268,7 +276,9 @@ class ParallelKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run the kernel over the items 0 to ``count`` - 1. Every chunk gets the ``arguments``."""
+        """Run the kernel over the items 0 to ``count`` - 1. The ``arguments`` are passed to the function for every
+        chunk.
+        """
         if count < FEW or THREADS == 1:
             self._compiled(0, count, *arguments)
             return
@@ -301,15 +311,15 @@ def end_threads() -> None:
 
 
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
-    """Decorate a function ``(begin, end, ...)`` over a range of items. The result is a :class:`ParallelKernel`, called
-    as ``(count, ...)``.
+    """Decorate a function ``(begin, end, ...)`` over a range of items; the result is called as ``(count, ...)`` and
+    splits the items among threads (:class:`ParallelKernel`).
     """
     return ParallelKernel(function)
 
 
 def lock_folder(name: str) -> Path:
-    """Return the path of the lock folder of the kernel group ``name``. Only the process that holds the lock compiles
-    the group. The folder may not exist.
+    """Return the path of the lock folder of the kernel group ``name``. The process that holds the lock compiles the
+    group, so that only one process at a time does. The folder may not exist.
     """
     return _folder / f"{name}.stage"
 

@@ -1,7 +1,7 @@
 """Kernels over few large items: each thread takes the next unprocessed item from an atomic counter in compiled code.
 
-Threads then do not pass on Python's interpreter lock between items, which would cost as much as one item of the
-stiffness assembly of a small body.
+Thus threads do not acquire Python's interpreter lock between items. Passing on the lock costs as much as one item of
+the stiffness assembly of a small body; :class:`.jit.ParallelKernel` passes it on twice per call.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ have: about 0.2 ms. Waking up takes a quarter of that.
 
 
 class ItemKernel:
-    """Kernel over few large items, called as ``(count, ...)`` with the number of items. The decorated function has the
-    arguments ``(items, ...)``, where ``items`` is an array of counters. In a loop it gets an item's index from
-    :func:`take`, processes the item and calls :func:`done`. The function writes only to the items that it took, so
+    """Kernel over few large items. The decorated function has the arguments ``(items, ...)``, where ``items`` is an
+    array of counters; the kernel is called as ``(count, ...)`` with the number of items. The function loops: it gets an
+    item's index from :func:`take`, processes the item and calls :func:`done`. It writes only to the items it took, so
     results do not depend on the distribution over threads.
     """
 

@@ -2,7 +2,8 @@
 
 Such a kernel has a workspace W, a flat array of rows of ``LANES`` numbers: one row per scalar quantity, one lane per
 item. A scalar's index in W is the start of its row plus the lane. A loop over lanes reads scalars into tuples, computes
-without branches and writes scalars back, so the compiler vectorizes it.
+without branches and writes scalars back, so the compiler vectorizes it. Inner loops over three components, or small
+arrays, would prevent that.
 
 A vector is a tuple of three numbers, a matrix a tuple of three rows, a symmetric matrix six numbers: S11, S22, S33,
 S23, S13, S12. In functions on W, ``row`` is the index of the first scalar: the start of its row plus the lane.

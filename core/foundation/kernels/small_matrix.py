@@ -1,8 +1,9 @@
 """3 x 3 linear algebra in kernels: singular value decomposition, symmetric eigenvectors and the polar stretch.
 
-The algorithms are Jacobi rotations: one-sided for singular values, so that even the smallest has full relative
-accuracy, and two-sided for symmetric matrices. Matrices are processed in groups of ``LANES``, one per lane of a
-workspace W (:mod:`.simd_math`).
+The algorithms are Jacobi rotations. For singular values they are one-sided, so that even the smallest one has full
+relative accuracy, which a body of 1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits. For symmetric
+matrices they are two-sided. Matrices are processed in groups of ``LANES``, one per lane of a workspace W
+(:mod:`.simd_math`).
 
 The singular value decomposition is the signed one: ``F = U diag(sigma) V^T`` with rotations U and V and ``sigma_1 >=
 sigma_2 >= |sigma_3|``, so that an inverted F has ``sigma_3 < 0``.
@@ -60,7 +61,7 @@ def _tangent(p, q, pq, turns):
 
 @inlined
 def _frame(V):
-    """Return ``V (3 - V^T V) / 2``, which is closer to a rotation than V, a matrix as three columns."""
+    """Return V, three columns, nearer to a rotation, ``V (3 - V^T V) / 2``: warm starts accumulate round-off in V."""
     u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
     a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)
@@ -73,8 +74,9 @@ def _frame(V):
 
 @inlined
 def _orthogonalize(a, b, u, v, active):
-    """Make columns a and b of F V orthogonal by a Jacobi rotation, which also turns columns u and v of V. Return a, b,
-    u, v and the absolute cosine between a and b before the rotation. Nothing changes if ``active`` is False.
+    """Rotate columns a and b of F V until they are orthogonal, and columns u and v of V by the same Jacobi rotation.
+    Return a, b, u, v and the absolute cosine between a and b before the rotation. Nothing changes if ``active`` is
+    False.
     """
     aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
     size = np.sqrt(aa * bb)
@@ -144,8 +146,8 @@ def _products(A, V, scale):
 
 @inner_kernel
 def _signed_svd(W, lane, U, sigma, V):
-    """Write the signed singular value decomposition of the matrix in one ``lane`` to U (3,3), sigma (3,), sorted, and V
-    (3,3). W holds the results of :func:`_svd_lanes`.
+    """Write the signed singular value decomposition of one matrix to U (3,3), sigma (3,), sorted, and V (3,3). W holds
+    the results of :func:`_svd_lanes`, the matrix is in ``lane``.
     """
     a, b, c = matrix(W, lane)
     u, v, w = matrix(W, FRAME + lane)
@@ -267,8 +269,9 @@ def _batch_svd(begin, end, F, initial_rotations, U, sigma, V):
 
 @inner_kernel
 def svd_group(W, first, end, F, initial_rotations, U, sigma, V):
-    """Decompose the matrices F[first : min(first + LANES, end)] as :func:`batch_svd` does, and write to the same rows
-    of U, sigma and V. ``initial_rotations`` are initial guesses of V; W (WORKSPACE,) is scratch.
+    """Compute signed singular value decompositions of up to LANES matrices, F[first : min(first + LANES, end)], and
+    write them to the same rows of U, sigma and V (:func:`batch_svd`). ``initial_rotations`` are initial guesses of V; W
+    (WORKSPACE,) is scratch.
     """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
@@ -300,8 +303,9 @@ def _batch_eigh(begin, end, s, initial_rotations, values, Q):
 
 @inner_kernel
 def eigh_group(W, first, end, s, initial_rotations, values, Q):
-    """Diagonalise the matrices s[first : min(first + LANES, end)] as :func:`batch_eigh` does, and write to the same
-    rows of ``values`` and Q. ``initial_rotations`` are initial guesses of Q; W (WORKSPACE,) is scratch.
+    """Diagonalise up to LANES symmetric matrices, s[first : min(first + LANES, end)], and write the results to the same
+    rows of ``values`` and Q (:func:`batch_eigh`). ``initial_rotations`` are initial guesses of Q; W (WORKSPACE,) is
+    scratch.
     """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
@@ -357,8 +361,9 @@ def _eigh_lanes(W):
 
 @inlined
 def _diagonalize(p, q, pq, pr, qr, u, v, active):
-    """Apply the Jacobi rotation that makes the off-diagonal entry pq of a symmetric 3 x 3 matrix zero, if ``active``.
-    Return the matrix entries p, q, pq, pr and qr, and the columns u and v of the eigenvector matrix.
+    """Apply the Jacobi rotation that makes the off-diagonal entry pq of a symmetric 3 x 3 matrix zero. Return the
+    diagonal entries p and q, the off-diagonal entries pq, pr and qr, and the columns u and v of the eigenvector matrix.
+    Nothing changes if ``active`` is False.
     """
     t = _tangent(p, q, pq, active)
     c = 1.0 / np.sqrt(1.0 + t * t)

@@ -24,8 +24,9 @@ LEAST = 19
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """Return the command line that runs the worker in a child with the Python executable ``python``. The worker
-    performs a ``task`` on the frame store in ``folder``, with the arguments ``more``, and exits when this process ends.
+    """Return the command line that runs the worker in a child with the Python executable ``python``: a ``task`` for the
+    frame store in ``folder``, with the arguments ``more``. The worker imports this package under its present name, and
+    exits when this process ends.
     """
     package = __name__.rpartition(".core.")[0]
     return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]
@@ -90,7 +91,9 @@ def sweep_dead() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process with this id runs on this computer. A zombie does not count as running."""
+    """Return True if a process with this id runs on this computer. A zombie does not count as running, since zombies
+    persist in containers without an init process.
+    """
     import psutil  # imported late, since it slows Blender's start
 
     try:

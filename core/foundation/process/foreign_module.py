@@ -17,8 +17,9 @@ from ..errors import MeshError
 
 
 def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleType:
-    """Return the compiled module ``name`` of a package, imported without running the package's Python code. Raise
-    MeshError if the module is missing (with this ``remedy``) or cannot be loaded; the message names it ``label``.
+    """Import the compiled module ``name`` of a package without running the package's own Python code, and return it. It
+    is cached in ``sys.modules``. Raise MeshError if it is missing (with this ``remedy``) or cannot be loaded; ``label``
+    is its name in the message.
     """
     full_name = f"{package}.{name}"
     if full_name in sys.modules:
@@ -48,7 +49,9 @@ def _folders(package: str) -> list[str]:
 
 
 def _show_libraries(package: str, folders: list[str]) -> None:
-    """Add the folder ``PACKAGE.libs`` beside a package to the DLL search path on Windows, as its ``__init__`` would."""
+    """Make the shared libraries of a package available to its compiled modules on Windows, as the package's
+    ``__init__`` would: add the folder ``PACKAGE.libs`` beside the package to the DLL search path.
+    """
     for folder in folders:
         libraries = os.path.join(os.path.dirname(os.path.abspath(folder)), f"{package}.libs")
         if sys.platform == "win32" and os.path.isdir(libraries):
@@ -57,8 +60,9 @@ def _show_libraries(package: str, folders: list[str]) -> None:
 
 @contextlib.contextmanager
 def kept_apart() -> Iterator[None]:
-    """Context for C++ code that prints and writes files: standard output goes to standard error, and the working folder
-    is temporary. The name of this folder contains the process id, for its deletion if the process is killed.
+    """Context that isolates C++ code which prints and writes files. Standard output goes to standard error, and the
+    working folder is a temporary one. The folder's name contains the process id, so that it can be deleted if the
+    process is killed.
     """
     prefix = temporary_mark(os.getpid())
     with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=prefix) as folder, contextlib.chdir(folder):
@@ -75,7 +79,9 @@ def temporary_mark(pid: int | str) -> str:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Context in which the standard output of C++ code goes to standard error."""
+    """Context in which the standard output of C++ code goes to standard error, since standard output may be a pipe to
+    the parent process.
+    """
     if sys.stdout is not None:  # None in a windowed program without a console
         sys.stdout.flush()
     try:

@@ -11,8 +11,9 @@ TRIM_THRESHOLD, MMAP_MAX = -1, -4
 
 
 def keep_freed() -> None:
-    """Make glibc keep freed memory for this process (Linux only). Otherwise the system clears new pages, which takes
-    1/10 of an iteration of Mixed FEM with 10,000 tets and 1/30 with 130,000.
+    """Make glibc keep freed memory for this process (Linux only), since each solver iteration allocates as much as the
+    last. Otherwise the system clears new pages, which takes 1/10 of an iteration of Mixed FEM with 10,000 tets and 1/30
+    with 130,000.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
@@ -21,7 +22,10 @@ def keep_freed() -> None:
 
 
 def peak_memory() -> int:
-    """Return the peak memory of this process so far, bytes. The parent process's memory does not count on Linux."""
+    """Return the peak memory of this process so far, bytes.
+
+    On Linux ``getrusage`` is not used: its peak includes the parent process's memory at the time this process started.
+    """
     if sys.platform == "win32":
         import psutil
 

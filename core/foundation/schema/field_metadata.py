@@ -1,7 +1,7 @@
 """Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Job files, fingerprints (hashes of parts of a job) and reports of edits are made by a walk over all fields
-(:func:`leaves`), so a new field is declared in a single line.
+Job files, fingerprints (hashes of parts of a job), reports of edits and changes of the frame range result from a walk
+over all fields (:func:`leaves`). So a new field is declared in a single line.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def is_tuple_of_dataclasses(value: Any) -> bool:
 
 def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
     """Yield a :class:`Leaf` for each value in a dataclass, in the order of the fields. Nested dataclasses, and tuples
-    of dataclasses, are traversed recursively. Only the recursion passes ``path``, ``parents`` and ``owner``.
+    of dataclasses, are traversed recursively. Callers pass ``value`` only; the recursion passes the ``path`` of the
+    value, the fields along the path (``parents``) and the ``owner`` of the value.
     """
     if is_dataclass(value):
         for item in fields(value):

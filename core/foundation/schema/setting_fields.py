@@ -49,8 +49,8 @@ _TYPES: dict[str, tuple[type, type, str]] = {
 
 
 def typed(value: Any, kind: str, error: type[SinewError], label: str) -> Any:
-    """Return a value as a plain Python value of the type named ``kind``: int, float, str or bool. Raise ``error`` for a
-    value of another type; ``label`` begins the message.
+    """Return a value as a plain Python value of the type named ``kind`` (int, float, str or bool), which JSON can hold.
+    Raise ``error`` if it is of another type; ``label`` begins the message.
     """
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):

@@ -189,10 +189,12 @@ def solver_kind(name: str) -> SolverKind:
 
 
 def live_solver() -> SolverKind:
-    """Return the solver that is proposed for live mode: the first one that works in a subspace."""
+    """Return the solver that is proposed for live mode: the first that computes steps in a subspace, which is fast for
+    any mesh.
+    """
     return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
 
 
 def own_settings() -> dict[str, Field[Any]]:
-    """Return the fields of all settings that only one kind of solver reads (``SolverKind.own``), by name."""
+    """Return the fields of all settings that a single kind of solver reads (``SolverKind.own``), by name."""
     return {name: each for kind in SOLVER_KINDS.values() for name, each in kind.own.items()}

@@ -68,12 +68,14 @@ def extend(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """Return a track of f frames from the samples ``whole`` (f,...,c) at the frames and ``between`` the frames.
+    """Return a track of f frames with ``steps`` samples per interval, from the samples at frames, ``whole`` (f,...,c),
+    and the samples in between, ``between``: (f-1) * (steps-1) arrays (...,c) in order of time. A point has c
+    coordinates.
 
-    ``between`` are (f-1) * (steps-1) arrays (...,c) in order of time, with c coordinates per point. A path between two
-    frames that is straight within single precision becomes exactly straight. The path of a point that rests and jumps
-    only at the next frame also becomes straight, since a jump would happen within one time step. If all paths are
-    straight, the result is ``whole``.
+    The path of a point between two frames is made exactly straight if it is straight within single precision. It is
+    also made straight if the point stays still until the next frame and then jumps (constant interpolation, or data at
+    whole frames only), since it would jump within a single time step. If all paths are straight, the result is
+    ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:

@@ -71,7 +71,9 @@ def refit(tree: BoundingTree, low: np.ndarray, high: np.ndarray) -> BoundingTree
 
 
 def _morton_codes(points: np.ndarray) -> np.ndarray:
-    """Return the index (m,) uint64 of each point along a Morton (Z-order) curve, with 20 bits per axis."""
+    """Return the index (m,) uint64 of each point along a Morton (Z-order) curve through the points' bounding cube, with
+    20 bits per axis.
+    """
     corner = points.min(axis=0)
     side = float((points.max(axis=0) - corner).max())
     scale = (2.0**20 - 1.0) / side if side > 0.0 else 0.0
@@ -89,7 +91,9 @@ def _spread(bits: np.ndarray) -> np.ndarray:
 
 @kernel
 def _split(order):
-    """Return ``start``, ``end`` and ``child`` of the nodes of a :class:`BoundingTree` of elements ``order`` (m,)."""
+    """Return ``start``, ``end`` and ``child`` of the tree nodes (see :class:`BoundingTree`), (nodes,) each. Ranges of
+    the elements ``order`` (m,) are halved until each leaf has at most ``LEAF_SIZE``.
+    """
     m = len(order)
     capacity = 2 * m + 1
     start = np.zeros(capacity, dtype=np.int32)
@@ -111,7 +115,9 @@ def _split(order):
 
 @kernel
 def _fit(order, start, end, child, low, high):
-    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, from the elements' (m,3)."""
+    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, computed from the leaves up.
+    ``low`` and ``high`` (m,3) are the lowest and highest coordinates of the elements' boxes.
+    """
     count = len(start)
     box_low = np.full((count, 3), np.inf)
     box_high = np.full((count, 3), -np.inf)

@@ -1,8 +1,9 @@
 """Closest points and first hits on triangles, through a tree of bounding boxes.
 
 The closest point of the triangle's plane ``a + v (b - a) + u (c - a)`` solves the normal equations for u and v. If it
-lies outside the triangle, the closest point on the three sides is taken. The intersection of a segment with a triangle
-follows from ``p + s d = a + u x + v y`` by Cramer's rule.
+lies outside the triangle, the closest point on the three sides is taken, each a clamped projection. The intersection of
+a segment with a triangle follows from ``p + s d = a + u x + v y`` by Cramer's rule. A search visits near boxes of the
+tree first and skips those beyond the best result so far.
 
 Trap: on a side or corner the barycentric weights of other corners must be exactly 0, since colliders detect from them
 whether the closest point lies on a face, an edge or a vertex.
@@ -67,8 +68,8 @@ def closest_on_triangle(a, b, c, p, w):
 def nearest_triangle(p, bound2, corners, tree, w):
     """Return the index of the triangle closest to p within the squared distance ``bound2``, and its squared distance.
 
-    Without such a triangle, -1 and ``bound2`` are returned. Of equally close triangles the lowest index is returned.
-    The barycentric weights of the closest point go to w (3,). ``corners`` (t,3,3) are the triangles of the tree.
+    The barycentric weights of the closest point go to w (3,). Returns -1 and ``bound2`` if there is none. Of equally
+    close triangles the lowest index is returned. ``corners`` (t,3,3) are the triangles of the tree.
     """
     best, best2 = -1, bound2
     trial = np.empty(3)
@@ -98,7 +99,9 @@ def nearest_from(guess, p, corners, tree, w):
 
 @parallel_kernel
 def distances(first, last, points, corners, tree, out):
-    """Write to ``out`` (p,) the unsigned distances of ``points`` (p,3) from the triangles ``corners`` of a tree."""
+    """Write the unsigned distances of ``points`` (p,3) from a surface to ``out`` (p,). ``corners`` (t,3,3) are the
+    surface's triangles, ``tree`` is their bounding tree.
+    """
     w, triangle = np.empty(3), 0
     for p in range(first, last):
         triangle, d2 = nearest_from(triangle, points[p], corners, tree, w)
@@ -107,7 +110,9 @@ def distances(first, last, points, corners, tree, out):
 
 @inner_kernel
 def _segment_misses_box(tree, node, p, q, until):
-    """Return True if the part of segment pq up to the parameter ``until`` misses a node's box."""
+    """Return True if the segment from p to ``p + until (q - p)``, with ``until`` in [0, 1], does not intersect a node's
+    box.
+    """
     enter, leave = 0.0, until
     for i in range(3):
         along = q[i] - p[i]
@@ -124,7 +129,9 @@ def _segment_misses_box(tree, node, p, q, until):
 
 @inner_kernel
 def _hit_parameter(t, p, q):
-    """Return the parameter s in [0, 1] at which ``p + s (q - p)`` crosses triangle t (3,3); inf if it does not."""
+    """Return the parameter s in [0, 1] at which ``p + s (q - p)`` lies in triangle t (3,3); inf if segment pq does not
+    cross t or is parallel to it.
+    """
     d, x, y, r = minus(q, p), minus(t[1], t[0]), minus(t[2], t[0]), minus(p, t[0])
     n = cross(x, y)
     # Cramer's rule for  p + s d = t0 + u x + v y  (s, u, v share the determinant -d.n).
@@ -143,7 +150,9 @@ def _hit_parameter(t, p, q):
 
 @inner_kernel
 def first_hit(p, q, corners, tree):
-    """Return the index of the first triangle of ``corners`` (t,3,3) on the path from p to q; -1 without a hit."""
+    """Return the index of the first triangle of ``corners`` (t,3,3) that segment pq crosses on its path from p to q; -1
+    if it crosses none.
+    """
     best, first = -1, 1.0
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     stack[0] = 0

@@ -42,7 +42,9 @@ class Embedding:
 
     @property
     def far_outside(self) -> np.ndarray:
-        """Mask (n,) bool of points well outside all tets: a barycentric coordinate is below ``FAR_OUTSIDE``."""
+        """Mask (n,) bool of the points with a barycentric coordinate below ``FAR_OUTSIDE``, which lie well outside all
+        tets.
+        """
         return self.barycentric.min(axis=1) < FAR_OUTSIDE
 
     def take(self, points: np.ndarray) -> Embedding:
@@ -50,7 +52,9 @@ class Embedding:
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
 
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) of the embedded points for ``tets`` (m,4) with vertices at ``tet_positions``."""
+        """Return the positions (n,3) of the embedded points when the vertices of ``tets`` (m,4) are at
+        ``tet_positions`` (v,3).
+        """
         corners = tets[self.tet_indices]
         points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
         for c in range(1, 4):
@@ -59,10 +63,11 @@ class Embedding:
 
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
-        """Return the embedding of n points with the interpolation weights ``rows`` (n,v) of v vertices.
+        """Return the embedding of n points given by interpolation weights: row i of ``rows`` (n,v) holds the weights of
+        the v vertices for point i.
 
-        All vertices with a weight in a row must belong to one of ``tets`` (m,4), otherwise ValueError is raised. The
-        first such tet is taken.
+        The vertices with a weight in one row must all belong to one of ``tets`` (m,4); of several such tets the first
+        is taken. Raises ValueError if no tet has all vertices of a row.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(
@@ -83,7 +88,9 @@ class Embedding:
         return cls(first, weights, np.zeros(len(first), dtype=bool))
 
     def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
-        """Return the sparse matrix (n, n_vertices) that maps values at the vertices of ``tets`` (m,4) to the points."""
+        """Return the sparse matrix (n, n_vertices) that interpolates values at the vertices of ``tets`` (m,4) to the
+        embedded points.
+        """
         n = len(self.tet_indices)
         rows = np.arange(0, 4 * n + 1, 4)
         columns = tets[self.tet_indices].ravel()
@@ -168,7 +175,9 @@ def _containing_tet(p, corners, tree, slack, b):
 
 @inner_kernel
 def _nearest_tet(p, corners, tree):
-    """Return the index of the tet of ``corners`` (m,4,3) nearest to a point p outside all tets, except flat tets."""
+    """Return the index of the tet nearest to a point p outside all tets. Flat tets among ``corners`` (m,4,3) are
+    ignored.
+    """
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -188,7 +197,9 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """Find the tet that contains each point: set ``tets`` (n,), ``barycentric`` (n,4) and the mask ``outside`` (n,)."""
+    """Write the index of the tet that contains each point to ``tets`` (n,), -1 if there is none, and the point's
+    barycentric coordinates in it to ``barycentric`` (n,4). Set ``outside`` (n,) to True for points in no tet.
+    """
     for i in range(first, last):
         tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
         outside[i] = tets[i] < 0
@@ -196,7 +207,9 @@ def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside
 
 @parallel_kernel
 def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
-    """Embed the points with indices ``outside`` in their nearest tets: set ``tets`` (n,) and ``barycentric`` (n,4)."""
+    """Write the index of the nearest tet to ``tets`` (n,), and the barycentric coordinates in that tet to
+    ``barycentric`` (n,4), for the points with the indices ``outside``. Entries of other points stay unchanged.
+    """
     for k in range(first, last):
         i = outside[k]
         tets[i] = _nearest_tet(points[i], corners, tree)

@@ -9,7 +9,9 @@ from ...foundation.kernels.jit import kernel
 
 @kernel
 def swept_boxes(faces, y, ahead, reach, low, high):
-    """Write the boxes ``low``, ``high`` (f,3) of ``faces`` that move from ``y`` to ``ahead``, enlarged by ``reach``."""
+    """Write the lowest and highest coordinates of a box around each moving face to ``low`` and ``high`` (f,3). The
+    vertices of ``faces`` (f,3) move from ``y`` to ``ahead`` (s,3); the boxes are enlarged by the length ``reach``.
+    """
     for f in range(len(faces)):
         for j in range(3):
             low[f, j], high[f, j] = np.inf, -np.inf
@@ -20,8 +22,8 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 
 @kernel
 def mark_faces(chosen, low, high, first, last, near):
-    """Set ``near`` (f,) to True for each face in ``chosen`` whose box overlaps the box from ``first`` to ``last``.
-    ``low`` and ``high`` (f,3) are the corners of the faces' boxes.
+    """Set ``near`` (f,) to True for the faces whose box, from ``low`` to ``high`` (f,3), overlaps the box from
+    ``first`` to ``last`` (3,). Only the faces with the indices ``chosen`` are tested; other entries do not change.
     """
     for f in chosen:
         overlaps = True

@@ -11,7 +11,8 @@ from .surface_samples import proper_triangles
 def subdivide_faces(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
     """Return a surface whose faces are bisected at their longest sides until no side exceeds ``longest`` m.
 
-    Faces without area and unused vertices are dropped. A side split in only one of two faces has a hanging vertex.
+    Faces without area are dropped, and so are vertices that belong to no face with an area. If only one of two adjacent
+    faces is split at their common side, the new vertex is a hanging vertex of the other face.
     """
     points, faces = surface.positions, surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     while True:

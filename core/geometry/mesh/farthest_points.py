@@ -11,8 +11,8 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """Result of :func:`farthest_points`: ``points`` (c,) are the ascending indices of the chosen points. The chosen
-    point nearest to input point i of p is ``points[nearest[i]]``.
+    """Result of :func:`farthest_points`: ``points`` (c,) are the ascending indices of the chosen points. For input
+    point i, the nearest chosen point is ``points[nearest[i]]``; ``nearest`` (p,).
     """
 
     points: np.ndarray
@@ -46,7 +46,9 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
 
 
 def _outermost(positions: np.ndarray) -> list[int]:
-    """Return the distinct indices of the extreme points in 26 directions: a cube's corners, edges and faces."""
+    """Return the indices, without duplicates, of the extreme points in the 26 directions of a cube's corners, edges and
+    faces.
+    """
     directions = np.array([direction for direction in np.ndindex(3, 3, 3) if direction != (1, 1, 1)]) - 1.0
     directions = directions[np.argsort(-np.abs(directions).sum(axis=1), kind="stable")]
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}

@@ -38,7 +38,9 @@ def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) 
 
 
 def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
-    """Return the triangles, by indices into X, of a face with corners X (n,3) and ``normal`` (3,), by ear clipping."""
+    """Split a face with corners X (n,3) by ear clipping; return the triangles as triples of indices into X. The face is
+    first projected along the coordinate axis most nearly parallel to its ``normal`` (3,).
+    """
     axis = int(np.abs(normal).argmax())
     # An even permutation of the axes preserves orientation.
     P = X[:, [(axis + 1) % 3, (axis + 2) % 3]] * np.array([np.sign(normal[axis]) or 1.0, 1.0])
@@ -51,8 +53,8 @@ def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
 
 
 def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
-    """Return True if corner ``left[k]`` of a polygon is an ear: convex, and no other corner lies in its triangle.
-    ``left`` are the remaining corners, as indices into the positions P (n,2).
+    """Return True if corner ``left[k]`` of a polygon is an ear: it is convex, and no other corner lies in the triangle
+    that it forms with its neighbours. ``left`` are the remaining corners, as indices into the positions P (n,2).
     """
     tip = [left[k - 1], left[k], left[(k + 1) % len(left)]]
     others = P[[i for i in left if i not in tip]]

@@ -11,10 +11,15 @@ from .winding_number import WindingNumber
 
 
 class SurfaceDepth:
-    """Search structure for the depths of points below one ``surface`` with at least one triangle.
+    """Search structure for the depths of points below one surface: built once, evaluated often.
 
-    The winding number decides what is inside, so openings are closed smoothly. The closest triangle may belong to a
-    surface within the body, such as an eye in a head.
+    The winding number decides what is inside, so openings are closed smoothly. The depth is the distance from the
+    closest triangle, which may belong to a surface within the body, such as an eye in a head.
+
+    Parameters
+    ----------
+    surface : SurfaceMesh
+        With at least one triangle.
     """
 
     def __init__(self, surface: SurfaceMesh) -> None:

@@ -1,4 +1,4 @@
-"""Triangulated surface of a body or an obstacle."""
+"""Triangulated surface: the geometry of bodies and obstacles, as interfaces pass it in."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class SurfaceMesh:
         object.__setattr__(self, "triangles", triangles.astype(np.int32))
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
-        """Return the field ``name`` as an array (k,3). Raise MeshError, with ``word`` for the values, if the shape is
-        wrong or the NumPy dtype kind is not in ``kinds``.
+        """Return the field ``name`` (``positions`` or ``triangles``) as a contiguous array (k,3). Raise MeshError if
+        its shape is wrong or its NumPy dtype kind is not in ``kinds``. ``word`` names the values in the error message.
         """
         array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:
@@ -92,7 +92,9 @@ class SurfaceMesh:
         self._refuse_strays()
 
     def _refuse_strays(self) -> None:
-        """Raise MeshError if a used vertex is farther from the median position than ``STRAY`` median distances."""
+        """Raise MeshError if a vertex in a face is farther from the median position than ``STRAY`` times the median
+        distance. Round-off at such coordinates would distort all other vertices.
+        """
         used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)

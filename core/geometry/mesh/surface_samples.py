@@ -73,7 +73,10 @@ def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:
     """Return sample points of ``triangles`` (t,3) with vertices at ``positions`` (n,3). Rows of samples, and samples in
-    a row, are at most ``spacing`` apart; corners and sides are sampled too. Triangles without area have no samples.
+    a row, are at most ``spacing`` apart; corners and sides are sampled too.
+
+    The number of samples depends on a triangle's area and perimeter, so slivers need few. Triangles without area have
+    none.
     """
     proper = proper_triangles(positions, triangles)
     corners = positions[triangles[proper]]
@@ -88,7 +91,8 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 @kernel
 def _sample(first, rows, columns, areas):
     """Return the fields of :class:`SurfaceSamples` for f triangles with ``areas`` (f,). Triangle i has ``rows[i] + 1``
-    rows of samples, the first with ``columns[i]`` steps along the longest side from corner ``first[i]``.
+    rows of samples: the first is its longest side, which starts at corner ``first[i]`` and has ``columns[i]`` steps;
+    the last is the opposite corner.
     """
     count = 0
     for f in range(len(first)):

@@ -1,4 +1,4 @@
-"""Faces of a tet mesh with the tets on both sides, to find the boundary of any subset of tets quickly."""
+"""Faces of a tet mesh with the tets on both sides, computed once, so that the boundary of any subset is fast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the boundary of the tets in the mask ``kept`` (m,): outward triangles (t,3), and one tet each (t,)."""
+        """Return the boundary of the tets in the mask ``kept`` (m,): its triangles (t,3), oriented outwards, and per
+        triangle the index of the kept tet, (t,).
+        """
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]
         shown = np.flatnonzero(inside != beyond)

@@ -69,16 +69,22 @@ class TetMesh:
 
     @property
     def corner_volumes(self) -> np.ndarray:
-        """``body_volumes`` distributed to the tets' corners, (m,4) m³; preserves the body's centre of mass."""
+        """``body_volumes`` distributed to the corners of each tet, (m,4), m³, so that the body's centre of mass is
+        preserved.
+        """
         return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
 
     @property
     def elastic_volumes(self) -> np.ndarray:
-        """Volume per tet for elastic energy, (m,) m³: ``body_volumes``, but at least ``LEAST_STIFFNESS * volumes``."""
+        """Volume per tet that multiplies its elastic energy density, (m,), m³: ``body_volumes``, but at least
+        ``LEAST_STIFFNESS`` times ``volumes``.
+        """
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
     def validate(self) -> None:
-        """Raise MeshError if there are no tets, a vertex is missing or in no tet, or a volume is not positive."""
+        """Raise MeshError if there are no tets, if a tet refers to a missing vertex or has no positive volume, or if a
+        vertex belongs to no tet and so would have no mass.
+        """
         n = len(self.rest_positions)
         if len(self.tets) == 0:
             raise MeshError("There are no tetrahedra.", "Raise the resolution, or check that the mesh has faces.")
@@ -96,7 +102,9 @@ class TetMesh:
 
 
 def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m at rest; raise MeshError if it is not valid."""
+    """Return the mesh of ``tets`` (m,4), as vertex indices, with ``vertices`` (n,3) at rest, m; raise MeshError if it
+    is not valid.
+    """
     x, t = np.asarray(vertices), np.asarray(tets)
     if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
         raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers per row, in metres.")
@@ -111,8 +119,8 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m. Inverted tets are reoriented; flat tets and unused
-    vertices are removed.
+    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m. Inverted tets are reoriented, flat tets are
+    removed, and then vertices without a tet are removed.
     """
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]

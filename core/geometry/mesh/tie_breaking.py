@@ -9,8 +9,11 @@ ALIKE = 1e-9
 
 
 def jittered(points: np.ndarray, amount: float) -> np.ndarray:
-    """Return ``points`` (p,k) plus Gaussian noise from a fixed seed, which breaks ties reproducibly. The standard
-    deviation of the noise is ``amount`` times the standard deviation of the coordinates.
+    """Return ``points`` (p,k) plus Gaussian noise from a fixed seed. Its standard deviation is ``amount`` times that of
+    the points' coordinates.
+
+    The noise breaks ties reproducibly. Otherwise round-off would break them, differently on another processor or in
+    another unit of length.
     """
     deviation = np.sqrt(np.mean(np.var(points, axis=0))) if len(points) else 0.0
     return points + amount * deviation * np.random.default_rng(0).standard_normal(points.shape)
@@ -24,5 +27,7 @@ def first_largest(values: np.ndarray, alike: float = ALIKE) -> np.ndarray:
 
 
 def subdivision_counts(lengths: np.ndarray, longest: np.ndarray | float) -> np.ndarray:
-    """Return the least number of equal pieces, no longer than ``longest`` up to round-off, for each of ``lengths``."""
+    """Return the smallest number of equal pieces, at least 1, into which each of ``lengths`` must be divided so that no
+    piece exceeds ``longest``, up to round-off.
+    """
     return np.maximum(np.ceil((1.0 - ALIKE) * lengths / longest), 1).astype(np.int64)

@@ -39,7 +39,9 @@ def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
 
 
 def vertex_components(corners: np.ndarray) -> np.ndarray:
-    """Return the component label (k,) of each element ``corners`` (k,c); a common vertex connects two elements."""
+    """Return the component label (k,) of each face or tet, with vertex indices ``corners`` (k,c). Elements that share a
+    vertex are in the same component.
+    """
     k, c = corners.shape
     n = k + int(corners.max(initial=-1)) + 1
     ends = np.repeat(np.arange(k), c), k + corners.ravel()
@@ -61,7 +63,9 @@ def edges_of(triangles: np.ndarray) -> np.ndarray:
 
 
 def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
-    """Return the mask ``chosen`` (m,) of ``tets`` (m,4), extended ``rings`` times by tets that share a vertex."""
+    """Return the mask ``chosen`` (m,) of ``tets`` (m,4) extended ``rings`` times by all tets that share a vertex with a
+    tet in the mask.
+    """
     for _ in range(rings):
         touched = np.zeros(int(tets.max(initial=-1)) + 1, dtype=bool)
         touched[tets[chosen]] = True

@@ -23,8 +23,10 @@ def face_normals(corners: np.ndarray) -> np.ndarray:
 
 
 def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return vertex normals (n,3): unit normals of adjacent ``triangles`` (t,3), weighted by angle and summed. The
-    normals are not normalised, and 0 at a vertex in no triangle.
+    """Return the normals (n,3) of vertices: unit normals of adjacent ``triangles`` (t,3), weighted by angle and summed.
+
+    They are not normalised, and 0 at a vertex in no triangle. Due to the weights they do not depend on how a flat face
+    is triangulated.
     """
     corners = positions[triangles]
     each = corner_angles(corners)[..., None] * face_normals(corners)[:, None]

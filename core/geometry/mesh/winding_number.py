@@ -33,7 +33,8 @@ class WindingNumber:
 
     Attributes
     ----------
-    field : argument of :func:`winding_at`, for kernels; None if no triangle has an area
+    field : argument of :func:`winding_at`, for kernels: the triangles' corners (t,3,3), their tree, and the output of
+        :func:`_cluster_moments`; None if no triangle has an area.
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
@@ -64,8 +65,9 @@ class WindingNumber:
 def _cluster_moments(corners, normals, areas, tree):
     """Return five arrays with data of each tree node, for the Taylor series of far clusters.
 
-    In this order: next node outside the subtree, or -1; area centroid; squared distance beyond which the series is
-    used; sum of the area normals; ``tr(M) I - 3 M`` for the first moment M of the area normals about the centroid.
+    They are the next node outside the node's subtree, or -1; the area centroid of the node's triangles; the squared
+    distance beyond which the series is used; the sum of the triangles' area normals; and ``tr(M) I - 3 M`` for the
+    first moment M of the area normals about the centroid.
     """
     count = len(tree.start)
     beyond = np.full(count, -1, dtype=np.int32)
@@ -112,7 +114,9 @@ def _solid_angle(t, q):
 
 @inner_kernel
 def winding_at(q, field):
-    """Return the winding number about point q (3,); ``field`` is an attribute of :class:`WindingNumber`."""
+    """Return the winding number about point q (3,). ``field`` is an attribute of :class:`WindingNumber`. Far tree nodes
+    are evaluated by their Taylor series, near leaves triangle by triangle.
+    """
     corners, tree, beyond, centre, far2, normal, moment = field
     total, node = 0.0, 0
     while node >= 0:

@@ -36,8 +36,8 @@ def refine(
     """Bisect the tets (m,4) of a lattice with vertices ``points`` (n,3) until they have the ``wanted`` sizes, and
     remove new tets outside the ``surface``. Return the new points, the tets, and the mask of border tets.
 
-    ``border`` (m,) bool masks the border tets, which the surface cuts or which connect other tets by faces. Raises
-    MeshError if there would be more than ``most`` tets.
+    ``border`` (m,) bool masks the border tets: those that the surface cuts, and those added to connect tets by faces.
+    Raises MeshError if there would be more than ``most`` tets.
     """
     least = SLACK * CELL_VOLUME * wanted.least**3
 
@@ -64,7 +64,10 @@ def refine(
 
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
-    """Return a mask (m,) bool of the tets ``corners`` (m,4,3) that may contain part of the body, by ``depth``."""
+    """Return a mask (m,) bool of the tets that may contain part of the body; ``corners`` (m,4,3) are the tets,
+    ``depth`` measures depths below the body's surface. The test is conservative: a tet outside the mask contains no
+    point of the surface.
+    """
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
     at_middle = depth.at(middles)
@@ -78,7 +81,9 @@ def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
 
 
 def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return the mask ``kept`` (m,) of ``tets`` (m,4), extended until its tets at every vertex are face-connected."""
+    """Return the mask ``kept`` (m,) of ``tets`` (m,4), extended until, around every vertex, the tets in the mask are
+    connected by faces. The added tets are the shortest paths between the face-connected parts around a vertex.
+    """
     kept = kept.copy()
     while True:
         loose = np.bincount(_stars(tets[kept]), minlength=int(tets.max()) + 1) > 1
@@ -95,8 +100,9 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    """Return the tets ``stars`` (k,) grouped by vertex, with the vertex of each group. ``vertices`` (k,) are sorted;
-    ``borders`` are the indices at which the vertex changes.
+    """Group tets by vertex: return, per vertex, the indices of the tets around it and the vertex's index. Tet
+    ``stars[i]`` has the vertex ``vertices[i]``; these k pairs are sorted by vertex. ``borders`` are the indices
+    i > 0 at which the vertex changes.
     """
     parts = np.split(stars, borders) if len(stars) else []
     firsts = np.concatenate([[0], borders]).astype(np.int64)
@@ -104,8 +110,9 @@ def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> lis
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the fewest tets that connect, by faces, the first part of the kept tets around a ``vertex`` with another
-    part; empty if there is one part. Tets are chosen from ``star``, the tets around the vertex.
+    """Return the smallest set of tets that connects, by faces, a first part of the kept tets around a ``vertex`` with
+    another part; an empty list if these kept tets have only one face-connected part. Tets are chosen from ``star``, the
+    tets around the vertex; ``kept`` (m,) is a mask.
     """
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
@@ -142,7 +149,9 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return vertex indices of ``tets`` (m,4), one per face-connected part of the tets around each vertex."""
+    """Return the vertex indices of ``tets`` (m,4), each repeated once per face-connected part of the tets around the
+    vertex. A vertex occurs twice, for example, if the tets around it form two parts that share no face.
+    """
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)
     ranked = np.lexsort((order[:, 2], order[:, 1], order[:, 0]))

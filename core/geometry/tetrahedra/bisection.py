@@ -42,7 +42,8 @@ def bisect(
 def _halve(
     points: np.ndarray, tets: np.ndarray, parents: np.ndarray, marked: np.ndarray, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Halve the tets of the mask ``marked`` (m,) at their longest edges, or first their neighbours with longer edges.
+    """Halve each tet of the mask ``marked`` (m,) once. If a tet around its longest edge has a longer edge, that tet is
+    halved first, and the marked tet is left for another call.
     Return the points, the tets, ``parents`` (the index of each tet's original tet), and the number of new points.
     """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)

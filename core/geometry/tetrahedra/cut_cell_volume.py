@@ -66,7 +66,9 @@ class VolumeFractions(NamedTuple):
 
 
 def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
-    """Return the parts of m positively oriented tets, ``corners`` (m,4,3), inside the surface of ``winding``."""
+    """Return, for m positively oriented tets with ``corners`` (m,4,3), the parts that lie inside the surface of
+    ``winding``.
+    """
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
     fill, moment, sheet = np.zeros(m), np.zeros((m, 4)), np.zeros(m, dtype=np.bool_)
@@ -105,9 +107,10 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the volume and the first moments of a polygon's shadow to ``shadow`` (4,). The shadow is the part behind the
-    polygon, as seen from the apex p, of a tet of volume 1. The first ``count`` rows of ``polygon`` are the corners, in
-    barycentric coordinates of the face opposite to p.
+    """Add the volume and the first moments of a polygon's shadow to ``shadow`` (4,). A tet of volume 1 has the apex p
+    and an opposite face; the shadow is its part behind the polygon, as seen from p. The first ``count`` rows of
+    ``polygon`` are its corners in barycentric coordinates of the face's three corners, and moments are integrals of
+    these coordinates.
     """
     reach = np.empty(count)
     for k in range(count):
@@ -138,8 +141,8 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, near_triangles):
-    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Return the array
-    ``near_triangles`` of their indices, enlarged if necessary, and their number.
+    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Write their
+    indices to ``near_triangles``, or to a longer copy if it is too short; return that array and the triangles' number.
     """
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -160,9 +163,11 @@ def _near(corners, tree, near_triangles):
 
 @inner_kernel
 def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
-    """Add the shadows (:func:`_add_shadow`) of ``near_triangles[:count]`` in a tet to ``shadows`` (4,4), one row per
-    face. Return the number of clipped pieces. ``largest`` (4,) receives the middle (3) of the largest piece and twice
-    its area.
+    """Cut a tet with ``corners`` (4,3) into four tets (p, face), clip the ``triangles`` (t,3,3) with the indices
+    ``near_triangles[:count]`` to each, and add the pieces' shadows (:func:`_add_shadow`) to
+    ``shadows`` (4,4), one row per face. Return the number of pieces.
+
+    ``largest`` (4,) receives the middle (3) of the largest piece and twice its area.
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -213,8 +218,9 @@ def _note_largest(polygon, count, edges, p, largest):
 
 @inner_kernel
 def _asked(corners, p, w_at_p, field):
-    """Return the lowest and highest winding number w at p and near the ``corners`` (4,3) of a tet. Also return True if
-    no sampled ``|w|`` is close to 1/2.
+    """Sample the winding number w of a tet with ``corners`` (4,3) at five points: p, where it is ``w_at_p``,
+    and four points near the corners. Return the lowest and highest w, and False if ``|w|`` is close to 1/2 at one of
+    the points, True otherwise.
     """
     low, high, sure = w_at_p, w_at_p, abs(abs(w_at_p) - 0.5) > CLEAR
     for c in range(4):
@@ -226,7 +232,10 @@ def _asked(corners, p, w_at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the volume formula holds for winding numbers from ``low`` to ``high`` and ``pieces`` pieces."""
+    """Return True if the volume formula holds in a tet with winding numbers from ``low`` to ``high`` and ``pieces``
+    pieces of the surface. Without pieces the tet must be wholly inside or wholly outside; with pieces, only one winding
+    number besides 0 may occur.
+    """
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
     return max(high, -low) < 1.5 and (low > -0.5 or high < 0.5)
@@ -248,11 +257,13 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, near_triangles, total, largest):
-    """Add the inside fraction of a tet with ``corners`` (4,3), and the integrals of the four barycentric coordinates
-    over the inside part, to ``total`` (5,). The tet is cut where the volume formula does not hold.
+    """Add the volume of the inside part of a tet with ``corners`` (4,3), as a fraction of the tet, and the integrals of
+    the four barycentric coordinates over that part to ``total`` (5,). The tet is cut into smaller ones if the volume
+    formula does not hold in it.
 
-    ``base`` (4,) are barycentric coordinates of the point p at which w is computed; ``largest`` (4,) is as in
-    :func:`_shadows`. Return the buffer ``near_triangles``, enlarged if necessary.
+    ``base`` (4,) are barycentric coordinates of the point p at which w is computed. ``largest`` (4,) receives the
+    middle (3) of the largest piece of surface and twice its area. ``near_triangles`` is a buffer for triangle indices;
+    return it, or a longer one.
     """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
@@ -305,16 +316,19 @@ def _measure_one(corners, base, field, near_triangles, total, largest):
 
 @inner_kernel
 def _is_sheet(largest, field):
-    """Return True if the ``largest`` piece of surface in a tet, of :func:`_shadows`, has the inside on neither side."""
+    """Return True if the largest piece of surface in a tet belongs to a sheet, which has the inside on neither side.
+    ``largest`` (4,) holds the piece's middle (3) and twice its area, 0 without a piece.
+    """
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
-    """Return the orientation of the surface in a tet: 1 if outwards, -1 if inwards, 0 if it is a sheet.
+    """Return the orientation of the surface in a tet: 1 if outwards, -1 if inwards, 0 if it is a sheet, which encloses
+    nothing.
 
     If ``|w| > 1/2`` at a sampled point, the sign of w decides; ``lowest`` and ``highest`` are the sampled w. Otherwise
-    the orientation makes the enclosed volume, computed from ``shadows``, positive.
+    the orientation is the one with which the enclosed volume, computed from ``shadows``, is positive.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
@@ -329,8 +343,9 @@ def _turned(lowest, highest, shadows, base, largest, field):
 @inner_kernel
 def _add_parts(w_at_p, orientation, shadows, base, part):
     """Write the volume of the inside part of a tet of volume 1, and the integrals of the four barycentric coordinates
-    over that part, to ``part`` (5,). ``w_at_p`` is ``|w|`` at p, 0 if p is outside; ``shadows`` (4,4) is the result of
-    :func:`_shadows`; ``base`` (4,) are the barycentric coordinates of p.
+    over that part, to ``part`` (5,).
+    ``w_at_p`` is ``|w|`` at p, 0 if p is outside; ``orientation`` the orientation of the surface; ``shadows``
+    (4,4) the result of :func:`_shadows` for p; ``base`` (4,) the barycentric coordinates of p.
     """
     part[:] = 0.0
     for face in range(4):
@@ -348,8 +363,9 @@ def _add_parts(w_at_p, orientation, shadows, base, part):
 
 @inner_kernel
 def _cut(coordinates, children):
-    """Cut a tet into eight of equal volume. The rows of ``coordinates`` (4,4) are the barycentric coordinates of the
-    corners in the original tet; ``children`` (8,4,4) receives the corners of the parts.
+    """Cut a tet into eight of equal volume: four at its corners, and four around a diagonal of the octahedron between
+    them. The corners' barycentric coordinates in the original tet are the rows of ``coordinates`` (4,4); those of the
+    parts are written to ``children`` (8,4,4).
     """
     middle = np.empty((4, 4, 4))
     for a in range(4):

@@ -1,4 +1,4 @@
-"""Volume that a surface encloses, for comparison with the volume of its tetrahedra."""
+"""Volume that a surface encloses, with which the volume of its tetrahedra is compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Robust method: tetrahedra that follow any surface, by fTetWild [Hu, Schneider, Wang, Zorin, Panozzo 2020].
 
-Traps: fTetWild may write to standard output, and leaves a file in the working folder. During the run output therefore
-goes to standard error, and the working folder is a temporary one. The tets differ a little from run to run.
+Traps: fTetWild may write to the process's standard output, which may be a pipe to the caller, and leaves a file in the
+working folder. So during the run output goes to standard error, and the working folder is a temporary one. The tets
+differ a little from run to run, even with one thread: callers that need the same tets twice must store them.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float, sizing: BackgroundMesh
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return fTetWild's vertices (n,3) and tets (m,4) for a surface in the unit box. ``edge`` is the wanted edge
-    length, unless the mesh ``sizing`` is not empty and gives the lengths by position.
+    length. It is ignored if the mesh ``sizing`` is not empty and gives the lengths by position.
     """
     optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
     edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # fTetWild's defaults; log: critical

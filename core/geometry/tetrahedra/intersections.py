@@ -1,8 +1,9 @@
 """Self-intersections: triangles of a surface that pass through each other.
 
-Two triangles cross if an edge of one passes through the interior of the other. The ends of the edge then lie on
-different sides of the triangle, whose corners wind around the edge's line in one direction. Both tests are signs of 3 x
-3 determinants, zero within the round-off of coordinates [predicates: Guigue, Devillers 2003].
+Two triangles cross if an edge of one passes through the interior of the other: its ends lie on different sides of the
+other's plane, and the other's corners wind around the edge's line in one direction. Both tests are signs of 3 x 3
+determinants, which count as zero within the round-off of coordinates [predicates: Guigue, Devillers 2003]. A tree of
+bounding boxes finds candidate pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, element_boxes, 
 def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the indices (k,) int64 of the triangles (t,3) over ``positions`` (n,3) that cross another triangle.
 
-    Triangles that only touch, are coplanar or have a common edge do not count as crossing.
+    Triangles that only touch, or are coplanar, do not count as crossing. Of triangles with a common vertex, only the
+    edges opposite to it can cross the other triangle; triangles with a common edge never cross.
     """
     if len(triangles) == 0:
         return np.empty(0, dtype=np.int64)
@@ -37,7 +39,9 @@ def _sum_of_sizes(a):
 
 @inner_kernel
 def _side(a, b, c, d, slack):
-    """Return 1 if point d lies on the normal's side of triangle abc, -1 on the other side, 0 within ``slack``."""
+    """Return the side of the triangle a, b, c on which point d lies: 1 on the side of its normal, -1 on the other, 0 on
+    the plane within the round-off ``slack``.
+    """
     u, v, w = minus(b, a), minus(c, a), minus(d, a)
     volume = dot(u, cross(v, w))
     x, y, z = _sum_of_sizes(u), _sum_of_sizes(v), _sum_of_sizes(w)
@@ -47,7 +51,9 @@ def _side(a, b, c, d, slack):
 
 @inner_kernel
 def _passes(p, q, t, slack):
-    """Return True if segment pq passes through the interior of triangle t (3,3), with the round-off ``slack``."""
+    """Return True if segment pq passes through the interior of triangle t (3,3). ``slack`` is the round-off of
+    coordinates.
+    """
     if _side(t[0], t[1], t[2], p, slack) * _side(t[0], t[1], t[2], q, slack) >= 0:
         return False
     u = _side(p, q, t[0], t[1], slack)
@@ -56,8 +62,8 @@ def _passes(p, q, t, slack):
 
 @inner_kernel
 def _edge_passes(s, t, shared, slack):
-    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). If corner ``shared`` of s is a common
-    vertex (-1 if none), only the edge opposite to the corner is tested.
+    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). If both share a vertex, ``shared`` is
+    its corner in s, 0 to 2, and only the edge opposite to it is tested; otherwise ``shared`` is -1.
     """
     for k in range(3):
         if (shared < 0 or shared == k) and _passes(s[(k + 1) % 3], s[(k + 2) % 3], t, slack):
@@ -67,7 +73,9 @@ def _edge_passes(s, t, shared, slack):
 
 @inner_kernel
 def _cross(corners, triangles, i, j, slack):
-    """Return True if triangles i and j, with ``corners`` (t,3,3) and vertex indices ``triangles``, cross each other."""
+    """Return True if triangles i and j, of ``corners`` (t,3,3) and vertex indices ``triangles`` (t,3), pass through
+    each other.
+    """
     common, in_i, in_j = 0, -1, -1
     for a in range(3):
         for b in range(3):
@@ -80,7 +88,9 @@ def _cross(corners, triangles, i, j, slack):
 
 @kernel
 def _find(corners, triangles, slack, tree, found):
-    """Set ``found`` (t,) to True for each triangle that crosses another; ``tree`` is the bounding tree of all."""
+    """Set ``found`` (t,) to True for each triangle that crosses another; ``tree`` holds the bounding boxes of all t
+    triangles.
+    """
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     for i in range(len(corners)):
         low, high = box_of(corners[i])

@@ -1,13 +1,17 @@
 """Draft method: tetrahedra of a body-centred cubic lattice of congruent cells that covers any surface.
 
-Tets are kept if they contain a point of the surface, or if their centroid lies inside by generalised winding number.
-Away from the surface the winding number is harmonic and has no maximum, so every part of the inside touches the
-surface. A flood fill from the tets at the surface thus finds the whole inside. Finally tets are added until, around
-every vertex, the kept tets are connected by faces.
+Tets are kept if they contain a point of the surface (every triangle is sampled much finer than a cell), or if their
+centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic and has no
+maximum, so every part of the inside touches the surface. A flood fill from the tets at the surface thus finds the whole
+inside, and evaluates the winding number nowhere else. Finally tets are added until, around every vertex, the kept tets
+are connected by faces: no part hangs on an edge or a vertex only.
 
-The lattice is centred on the body. The ends of its longest side lie a quarter cell away from lattice planes. All
-geometry is in units of a cell. A set of tets is an array ``masks`` of 12-bit masks, one per cell
-(:mod:`.lattice_cells`). A list of tets, ``cells`` (m,4), has rows (cell x, y, z, slot).
+The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets. The ends of its longest side
+lie a quarter cell away from lattice planes. All geometry is in units of a cell: size and position of the body do not
+matter.
+
+A set of tets is an array ``masks`` of 12-bit masks, one per cell (:mod:`.lattice_cells`). A list of tets, ``cells``
+(m,4), has rows (cell x, y, z, slot).
 """
 
 from __future__ import annotations
@@ -122,7 +126,9 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
 def _filled(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``fill`` and ``middle`` of :class:`TetMesh` for ``tets`` (m,4); tets outside ``border`` (m,) are full."""
+    """Return ``fill`` (m,) and ``middle`` (m,4) of :class:`TetMesh` for ``tets`` (m,4). They are computed for tets in
+    the mask ``border`` (m,); all others are full.
+    """
     fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
     parts = volume_fractions(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
@@ -144,8 +150,8 @@ def _list(masks: np.ndarray) -> np.ndarray:
 
 
 def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ids (m,) int64 of the tets in the set ``masks``, 12 * cell index + slot. Also return their lattice points
-    (n,3) int64, in doubled coordinates, and the tets as point indices (m,4) int32.
+    """Return the tets in the set ``masks`` as three arrays: their ids (m,) int64, 12 * cell index + slot; the lattice
+    points that they use, (n,3) int64, in doubled coordinates; and the tets as indices of these points, (m,4) int32.
     """
     cells = _list(masks)
     corners = _all_corners(cells)
@@ -175,7 +181,9 @@ def _add_all(masks, cells):
 
 @kernel
 def _all_corners(cells):
-    """Return the corners, in doubled coordinates (m,4,3), of the tets ``cells`` (m,4): (cell x, y, z, slot) per row."""
+    """Return the corners, in doubled coordinates (m,4,3), of the tets of the list ``cells`` (m,4), with rows (cell x,
+    y, z, slot).
+    """
     corners = np.empty((len(cells), 4, 3), dtype=np.int64)
     for t in range(len(cells)):
         tet_corners(cells[t, 0], cells[t, 1], cells[t, 2], cells[t, 3], corners[t])
@@ -184,8 +192,9 @@ def _all_corners(cells):
 
 @kernel
 def _untried_neighbours(cells, tried):
-    """Return the face neighbours of the tets ``cells`` (m,4) that are not in the set ``tried``, and add them to the
-    set. The results are rows (cell x, y, z, slot), (k,4), and centroids (k,3) in units of cells.
+    """Return those face neighbours of the tets in the list ``cells`` (m,4) that are not in the set ``tried``, and add
+    these neighbours to ``tried``. Return them as a list (k,4) with rows (cell x, y, z, slot), and their centroids
+    (k,3), in units of cells.
     """
     found = np.empty((4 * len(cells), 4), dtype=np.int64)
     centroids = np.empty((4 * len(cells), 3))
@@ -210,9 +219,10 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest tets that connect, by faces, the first part of a vertex's kept tets with another part. Write the
-    indices of the tets to ``path`` (24,) and return the number, 0 if there is one part. ``kept`` (24,) and ``adjacent``
-    (24,24) are masks.
+    """Find the smallest set of a vertex's 24 tets that connects, by faces, a first part of its kept tets with another
+    part. Write the indices of the set to ``path`` (24,) and return their number, 0 if there is only one part.
+
+    ``kept`` (24,) is the mask of kept tets, ``adjacent`` (24,24) the face adjacency of the tets.
     """
     parent = np.full(24, -2, dtype=np.int64)
     queue = np.empty(24, dtype=np.int64)
@@ -252,7 +262,9 @@ def _bridge(kept, adjacent, path):
 
 @inner_kernel
 def _near_kept(masks, i, j, k):
-    """Return True if the set ``masks`` may have tets around the lower corner or the centre of cell (i, j, k)."""
+    """Return True if the set ``masks`` has a tet in cell (i, j, k), or in a cell that is one lower along any of the
+    axes. These cells hold all tets around the lower corner and the centre of cell (i, j, k).
+    """
     for a in range(i - 1, i + 1):
         for b in range(j - 1, j + 1):
             for c in range(k - 1, k + 1):
@@ -263,8 +275,9 @@ def _near_kept(masks, i, j, k):
 
 @inner_kernel
 def _join_star(masks, added, adjacent, vertex):
-    """Add tets to ``masks`` and ``added`` until the tets around a lattice ``vertex`` (3,), in doubled coordinates, are
-    connected by faces. Return True if any was added. ``adjacent`` is :func:`star_adjacency`.
+    """Add tets to the sets ``masks`` and ``added`` until the tets of ``masks`` around a lattice vertex are connected by
+    faces. Return True if any was added. ``vertex`` (3,) has doubled coordinates; ``adjacent`` is
+    :func:`star_adjacency`.
     """
     kept = np.empty(24, dtype=np.bool_)
     path = np.empty(24, dtype=np.int64)
@@ -286,7 +299,9 @@ def _join_star(masks, added, adjacent, vertex):
 
 @kernel
 def _join_stars(masks):
-    """Add tets to the set ``masks`` until the tets around every vertex are face-connected; return the added set."""
+    """Add tets to the set ``masks`` until, around every vertex, its tets are connected by faces. Return the set of
+    added tets.
+    """
     added = np.zeros_like(masks)
     adjacent = star_adjacency()
     vertex = np.empty(3, dtype=np.int64)

@@ -20,7 +20,9 @@ from ...foundation.kernels.jit import inner_kernel
 
 @inner_kernel
 def tet_corners(i, j, k, slot, corners):
-    """Write the corners of tet ``slot`` of cell (i, j, k), in doubled coordinates, to ``corners`` (4,3)."""
+    """Write the corners of the tet ``slot`` of cell (i, j, k), positively oriented and in doubled coordinates, to
+    ``corners`` (4,3).
+    """
     axis = slot // 4
     across = (axis + 1 + (slot // 2) % 2) % 3
     along = 3 - axis - across
@@ -39,7 +41,9 @@ def tet_corners(i, j, k, slot, corners):
 
 @inner_kernel
 def locate(x, y, z, cell):
-    """Return the slot of the tet that contains the point (x, y, z), in cells; write the tet's cell to ``cell`` (3,)."""
+    """Find the tet that contains the point (x, y, z), in units of cells: write its cell to ``cell`` (3,) and return its
+    slot.
+    """
     u = np.empty(3)
     p = (x, y, z)
     for a in range(3):
@@ -69,7 +73,9 @@ def in_grid(masks, cell):
 
 @inner_kernel
 def has_tet(masks, cell, slot):
-    """Return True if the set ``masks`` has tet ``slot`` of ``cell`` (3,); False for a cell outside the grid."""
+    """Return True if the set ``masks`` contains tet ``slot`` of the cell with the indices ``cell`` (3,); False for a
+    cell outside the grid.
+    """
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
@@ -81,8 +87,10 @@ def add_tet(masks, cell, slot):
 
 @inner_kernel
 def face_neighbour(corners, opposite, cell):
-    """Return the slot of a tet's neighbour across the face opposite to corner ``opposite``; write the cell to ``cell``
-    (3,). ``corners`` (4,3) are the tet's corners, in doubled coordinates.
+    """Find a tet's neighbour across the face opposite to corner ``opposite``, 0 to 3: write its cell to ``cell`` (3,)
+    and return its slot. ``corners`` (4,3) are those of the tet, in doubled coordinates.
+
+    The neighbour is the tet that contains a point slightly beyond the face's middle.
     """
     p = np.zeros(3)
     for a in range(3):
@@ -96,8 +104,11 @@ def face_neighbour(corners, opposite, cell):
 
 @inner_kernel
 def star_tet(vertex, member, cell):
-    """Return the slot of tet ``member``, 0 to 23, around a lattice vertex; write the tet's cell to ``cell`` (3,).
-    ``vertex`` (3,) has doubled coordinates.
+    """Find one of the 24 tets around a lattice vertex: write the cell of tet ``member``, 0 to 23, to ``cell`` (3,) and
+    return its slot. ``vertex`` (3,) has doubled coordinates.
+
+    The tet is the one that contains a point at a small offset from the vertex. ``member`` encodes which
+    components of the offset are largest and second largest, and their signs.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8

@@ -39,7 +39,9 @@ class RefinementSamples:
     paint: np.ndarray
 
     def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> RefinementSamples:
-        """Return the samples with paint interpolated from the painted refinement ``fineness`` (n,) of the vertices."""
+        """Return the same sample points with their paint interpolated from the painted refinement ``fineness`` (n,), 0
+        to 1, at the surface's vertices.
+        """
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
         return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
@@ -61,12 +63,13 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 
 @lru_cache(maxsize=16)
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """Return two averages over the sample points that describe the number of tets due to painted refinement.
+    """Return two numbers, averaged over the sample points, that tell how many tets painted refinement adds.
 
     The first is a depth, in cells: refinement adds as many tets to a column below the surface as an unrefined column of
-    this depth has. The second is the number of refined cells at the surface per unrefined cell. ``cell``, the side of
-    an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the paint is 1, cells are
-    smaller by the factor ``finest``.
+    this depth has. The second is the number of refined cells at the surface per unrefined cell.
+
+    ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
+    paint is 1, cells are smaller by the factor ``finest``.
     """
     positions = samples.positions / cell
     s = SizingField(positions, samples.paint, finest).at(positions)

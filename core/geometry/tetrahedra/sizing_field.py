@@ -68,7 +68,9 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Return True if the factor ``finest`` exceeds 1 and the painted refinement ``fineness`` (n,) is not all 0."""
+    """Return True if the painted refinement ``fineness`` (n,), per vertex, makes cells smaller anywhere: the factor
+    ``finest`` exceeds 1, and the paint is not 0 at all vertices.
+    """
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 
 

@@ -2,12 +2,13 @@
 
 Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts, since the other half is
 already counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness`` interpolates
-between both cases. For 15 bodies at 6 to 40 cells the estimate was within 12 % in three quarters of the cases, and at
-most 34 % too high. Parts that overlap count twice.
+between both cases. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the estimate
+was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that overlap count twice.
 
-Other methods: the root of the sum of squares of the number of tets due to the volume and due to the faces. If faces are
-smaller than a cell, the estimate is right within a factor of two only. A narrow triangle counts as several pieces, as
-long as wide, since a mesher cuts it to well-shaped tets.
+Other methods: the root of the sum of squares of the number of tets due to the volume and that due to the faces. If
+faces are smaller than a cell, the estimate is right within a factor of two only. A narrow triangle counts as several
+pieces, as long as wide, since a mesher cuts it to well-shaped tets: a rod 40 times as long as thick, with 124
+triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class SurfaceMeasure:
         return 2.0 * self.volume / self.area
 
     def cells_between(self, points: int, cells_across: int) -> float:
-        """Return the spacing, in cells, of ``points`` vertices spread evenly, at ``cells_across`` cells."""
+        """Return the distance, in cells, between neighbouring vertices if ``points`` vertices were spread evenly over
+        the surface. ``cells_across`` is the number of cells along its longest side.
+        """
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 

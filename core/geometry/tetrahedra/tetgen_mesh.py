@@ -1,12 +1,14 @@
 """Clean method: tetrahedra that keep the surface, by TetGen [Si 2015], for closed surfaces without self-intersections.
 
-Every vertex of the surface is a vertex of the tets. TetGen adds vertices on the faces and inside until no tet exceeds
-the requested volume. With a sizing field, a first run inserts vertices and a second run optimises angles, since a
-single run may crash (on 2 of 156 bodies).
+Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
+faces and inside until no tet exceeds the requested volume, and no tet is flat if that can be avoided.
+
+If TetGen optimises angles in the same run as it follows a sizing field, it may crash (on 2 of 156 bodies). Therefore a
+first run inserts vertices by the sizing field, and a second run starts with all of them and optimises.
 
 Traps: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills all
-space within the outermost surface; tets in hollows are removed afterwards. TetGen prints, and writes files to the
-working folder (``foreign_module.kept_apart``). Its tets are oriented negatively.
+space within the outermost surface; tets in hollows are removed afterwards, by winding number. It prints, and writes
+files to the working folder (``foreign_module.kept_apart``). Its tets are oriented negatively.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ instead of 4.
 def clean_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return tets that fill a closed surface and keep its vertices. The tets are about as large as in the lattice with
-    ``cells_across`` cells, and smaller near small faces.
+    """Return tets that fill a closed surface and keep its vertices. They are about as large as those of the lattice
+    with ``cells_across`` cells, and smaller near small faces.
 
     ``fineness`` (n,), 0 to 1, is the painted refinement per vertex; where it is 1, tets are smaller by the factor
     ``finest``.
@@ -83,7 +85,9 @@ def clean_tets(
 
 def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
     """Raise MeshError if TetGen cannot mesh the surface: it is open, has coincident faces or intersects itself.
-    ``points`` (p,3) are merged vertices; ``original`` (p,) are vertex indices before merging, for the messages.
+
+    ``points`` (p,3) are the surface's vertices after merging equal positions. ``original`` (p,) holds the index of
+    one vertex per merged point, for the messages.
     """
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     edges, faces = np.unique(edges, axis=0, return_counts=True)

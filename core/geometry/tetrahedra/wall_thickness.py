@@ -41,7 +41,9 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Return the parts without the vertices whose painted refinement ``fineness`` (n,) is 0.5 or more."""
+        """Return the same parts without the vertices whose painted refinement ``fineness`` (n,), 0 to 1, is 0.5 or
+        more.
+        """
         if fineness is None:
             return self
         return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
@@ -66,7 +68,9 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """Return the parts thinner than ``length`` m, not above ``reach * length`` of :func:`measure_thickness`."""
+        """Return the parts thinner than ``length``, m, which must not exceed the ``reach * length`` of
+        :func:`measure_thickness`.
+        """
         thin = self.across <= length
         if not thin.any():
             return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
@@ -80,10 +84,11 @@ def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> 
 
 
 def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
-    """Return the thickness at those sample points of a surface where it is less than ``reach * length``, m.
+    """Return the thickness at those sample points of a surface where it is less than ``reach * length``, m. Sample
+    points are about ``SPACING * length`` apart.
 
-    Sample points are about ``SPACING * length`` apart. Open sheets have no opposite side, so they are not thin. To
-    limit memory, at most about ``most`` triangles, spread over the surface, are sampled.
+    Open sheets have no opposite side, so they are not thin. To limit memory, at most about ``most`` triangles, spread
+    over the surface, are sampled.
     """
     triangles = proper_faces(surface)
     if len(triangles) == 0:

@@ -59,15 +59,14 @@ MANY_NODES = 32
 
 @dataclass(frozen=True)
 class BodyFacts:
-    """Measured facts of a body with tetrahedra, as input of :func:`advice`.
+    """Facts of a body that are measured once its tetrahedra exist, as input of :func:`advice`.
 
-    Attributes
-    ----------
-    tets, cells_across : number of tetrahedra; number of lattice cells along the longest side
-    size, contrast : longest side at rest, m; ratio of the largest to the smallest Young's modulus
-    thickness : median thickness, m, of the parts less than two cells thick; 0 without such parts
-    movement : largest displacement of a pin or collider vertex in a frame, minus the mean over the frames, m, or None
-    slowest : lowest vibration frequency, Hz; 0 if unknown
+    ``tets`` is the number of tetrahedra, ``cells_across`` the number of lattice cells along the longest side, ``size``
+    the length of that side at rest, m. ``contrast`` is the ratio of the largest to the smallest Young's modulus.
+    ``thickness`` is the median thickness, m, of the parts less than two cells thick, 0 if there are none. ``movement``
+    is the largest displacement per frame, m, of a pin or collider vertex, after subtraction of that vertex's mean
+    displacement per frame; None if only one frame is known. ``slowest`` is the estimated lowest vibration frequency,
+    Hz, 0 if unknown.
     """
 
     tets: int
@@ -80,7 +79,11 @@ class BodyFacts:
 
 
 class Use(NamedTuple):
-    """Scene of a body, for advice: frame rate, 1/s; number of dynamic nodes; True if the body has colliders."""
+    """Properties of a scene on which advice for a body in it depends.
+
+    ``frame_rate`` is in 1/s, ``nodes`` the number of dynamic nodes; ``collides`` is True if the body has a floor or
+    another collider.
+    """
 
     frame_rate: float = 24.0
     nodes: int = 0
@@ -102,7 +105,10 @@ class Advice:
 def advice(
     facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE
 ) -> tuple[Advice, ...]:
-    """Propose better settings for a body: at most one each for solver, resolution and time step; none if all suit."""
+    """Return proposals of better settings for a body: at most one each for solver, resolution and time step.
+
+    The result is empty if all settings suit. ``use`` describes the scene of the body.
+    """
     found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
 
@@ -127,7 +133,10 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
 
 
 def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
-    """Return the reason why the solver with dynamic nodes does not suit a body, or "" if it suits."""
+    """Return the reason why the solver with dynamic nodes does not suit a body, or "" if it suits.
+
+    Contrast between stiff and soft parts is a separate reason, which :func:`_solver` checks.
+    """
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."
@@ -148,7 +157,10 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a solver with dynamic nodes if the chosen solver would damp the body's vibration; else None."""
+    """Propose a solver with dynamic nodes, or return None if the chosen solver suits.
+
+    Such a solver is proposed if an iterative solver in the full space would damp out the vibration of a springy body.
+    """
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
     is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
@@ -168,7 +180,10 @@ def _pace(facts: BodyFacts, solver: SolverSettings, use: Use) -> float:
 
 
 def _sag(facts: BodyFacts, solver: SolverSettings) -> float:
-    """Estimate a body's sag under its own weight, relative to its size, from its lowest frequency; 0 if unknown."""
+    """Return the body's sag under its own weight, relative to its size; 0 if its lowest frequency is unknown.
+
+    The body is treated as one oscillator: the sag is gravity divided by the squared angular frequency.
+    """
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
     return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
@@ -202,7 +217,8 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the *Match Resolution* lattice is at least 1.5 times finer, and has at most MOST_TETS tets."""
+    """Return True if the *Match Resolution* lattice has at least 1.5 times as many cells across as ``cells``, and at
+    most MOST_TETS tets."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
@@ -227,7 +243,11 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
 
 
 def tets_at(facts: BodyFacts, cells_across: int) -> float:
-    """Estimate the number of tetrahedra of a body with ``cells_across`` cells along its longest side."""
+    """Estimate the number of tetrahedra that the body would have with ``cells_across`` cells along its longest side.
+
+    The number grows with the square of ``cells_across`` while thin parts are at most one cell thick, with the cube
+    beyond.
+    """
     one_through = facts.size / facts.thickness + 0.5 if facts.thickness > 0.0 else 1.0
     before, now = (cells**2 * max(cells / one_through, 1.0) for cells in (facts.cells_across, cells_across))
     return facts.tets * now / before

@@ -42,9 +42,10 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement of a pin or collider vertex per frame, m, minus the vertex's mean displacement.
+    """Return the largest displacement per frame, m, of a pin or collider vertex, minus that vertex's mean displacement.
 
-    The result is None if the body has pins or mesh colliders, but the job only one frame.
+    The mean over the frames is subtracted, since a body follows uniform motion without jiggling. The result is None if
+    the body has pins or mesh colliders, but the job only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]

@@ -76,7 +76,8 @@ SPARE = 1.1
 
 
 class Pace(NamedTuple):
-    """Measured time of a simulation step without contact: ``seconds``, for ``tets`` tets and ``modes`` modes."""
+    """Step time that a bake has measured: ``seconds`` per step without contact, for ``tets`` tets and ``modes``
+    modes."""
 
     seconds: float
     tets: int
@@ -126,9 +127,11 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """Return one body's step time without contact, from the ``seconds`` per step of a bake with several bodies.
+    """Return the step time of one body, derived from the measured ``seconds`` per step of a bake with several bodies.
 
-    ``tets`` is the number of tets of this body, ``beside`` the numbers of tets of the other bodies.
+    ``tets`` is the number of tets of this body, ``beside`` has the number of tets of each other body in the bake. The
+    measured time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power
+    GROWTH. It is also divided by CONTACT if the body has contact, since a pace is without contact.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -154,12 +157,18 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 
 
 def vertex_factor(vertices: float) -> float:
-    """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex."""
+    """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex.
+
+    Preconditioners, the computation of a subspace, and the extension of accelerations into the body have such a matrix.
+    """
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the number of non-zeros in the matrix factor of the linear system or of its preconditioner."""
+    """Return the number of non-zeros in the matrix factor of the solver's linear system, for ``vertices`` vertices.
+
+    This is the direct factor, or that of the preconditioner if conjugate gradients solve the system.
+    """
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
     return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
@@ -171,7 +180,8 @@ def state_bytes(elements: float, vertices: float) -> float:
 
 
 def outside_bytes(job: Job) -> float:
-    """Estimate the memory for surface and colliders during a simulation, bytes, besides the job's own arrays."""
+    """Return the memory, bytes, that simulation needs for a job's surface and colliders besides the arrays of the job
+    itself."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
     # Before a collider is posed, the vertices of all its samples are compared with a copy: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
@@ -179,12 +189,16 @@ def outside_bytes(job: Job) -> float:
 
 
 def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
-    """Return the disk space of ``frames`` frames with ``points`` vertices, bytes; ``with_cache`` adds a point cache."""
+    """Return the disk space, bytes, of ``frames`` frames with ``points`` vertices each; ``with_cache`` adds a point
+    cache."""
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
-    """Return the disk space of a body's mesh, solver states or modes, and contact surfaces, bytes; without frames."""
+    """Return the disk space, bytes, of a body of ``tets`` tetrahedra without its frames.
+
+    This includes the mesh, the solver states or modes, and with ``has_contact`` the contact surfaces.
+    """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
     return SPARE * (tets * (TET + kept + tried) + (SKIN * tets ** (2 / 3) if has_contact else 0.0))

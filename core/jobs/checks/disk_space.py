@@ -16,8 +16,8 @@ from ..store.frame_store import FrameStore
 class ToBake(NamedTuple):
     """Planned bake of the body of ``job`` into ``store``, for the estimate of its disk space.
 
-    The first ``kept_frames`` frames in the store are kept; if there are none, the store is emptied. ``with_cache`` adds
-    a point cache.
+    The bake continues after the first ``kept_frames`` frames in the store; if that is 0, it first deletes all contents
+    of the store. ``with_cache`` is True if a point cache is written, too.
     """
 
     job: Job
@@ -36,7 +36,9 @@ class ToBake(NamedTuple):
 
 
 def check_disk_space(*together: ToBake, deletable: float = 0.0) -> None:
-    """Raise StoreError if bakes that run together do not fit on their disks, with ``deletable`` bytes freed on each."""
+    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks, after ``deletable``
+    bytes are freed on each disk.
+    """
     from .costs import size_words
 
     disks = defaultdict(list)

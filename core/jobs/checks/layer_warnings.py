@@ -11,7 +11,8 @@ TOO_THIN = 0.5
 
 
 def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
-    """Return one warning, with a remedy, per material layer that is empty or thinner than half a tetrahedron."""
+    """Return one warning, with a remedy, per material layer that covers no tetrahedron or is thinner than half
+    a tet."""
     # The height of a regular tetrahedron of the mean volume: V = a³ / (6 √2), height = a √(2/3).
     height = (6.0 * 2.0**0.5 * float(mesh.volumes.mean())) ** (1.0 / 3.0) * (2.0 / 3.0) ** 0.5
     warnings = []

@@ -81,7 +81,10 @@ def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
 
 
 def _modes(job: Job) -> int:
-    """Return the number of modes for the memory estimate, 0 in the full space; pins count as one additional mode."""
+    """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
+
+    Pins need memory for affine displacements of their own, which are counted as one additional mode.
+    """
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
@@ -91,12 +94,19 @@ def _fewer_modes(job: Job) -> str:
 
 
 def _field_factors(job: Job) -> int:
-    """Return 1 if accelerations vary over the surface, and need a matrix factor to extend into the body; else 0."""
+    """Return the number of matrix factors that extend accelerations from the surface into the body.
+
+    This is 1 if accelerations vary over the surface, else 0; the factor has one unknown per vertex.
+    """
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Return 3 if conjugate gradients need an additional preconditioner factor per axis; else 0."""
+    """Return the number of preconditioner factors that conjugate gradients need besides the first.
+
+    This is 3, one per axis, if damping, colliders, springs or force fields add stiffness; 0 otherwise and in a
+    subspace.
+    """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields
     return 3 if (outside or damped) and not mode_count(job.body.solver) else 0

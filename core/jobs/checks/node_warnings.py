@@ -21,7 +21,10 @@ PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Return warnings, each with a remedy, about parts of a body with too few dynamic nodes to vibrate."""
+    """Return warnings, each with a remedy, about connected parts with too few dynamic nodes to make them vibrate.
+
+    The result is empty if there are no such parts, or if the solver takes no dynamic nodes.
+    """
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:
         return []
@@ -50,7 +53,8 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """Return a list with one warning if many dynamic nodes make the linear solver slow; else []."""
+    """Return a list with one warning if there are many dynamic nodes, and the linear solver solves the linear systems
+    of each node in sequence; else []."""
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []
     return [
@@ -60,7 +64,8 @@ def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
 
 
 def _is_a_line(positions: np.ndarray, size: float) -> bool:
-    """Return True if ``positions`` (k,3) are fewer than three points, or nearly collinear for a body of ``size``, m."""
+    """Return True if ``positions`` (k,3) are fewer than three points, or collinear up to the distance ON_A_LINE times
+    the body's ``size``, m."""
     across = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
     return len(positions) < 3 or bool(across[1] <= ON_A_LINE * size)
 

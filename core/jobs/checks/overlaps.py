@@ -1,4 +1,8 @@
-"""Warnings about deep overlaps between a body and its colliders in the first frame."""
+"""Overlaps between a body and its surroundings in the first frame.
+
+Contact pushes each point out through the nearest side of the collider. This resolves small
+overlaps, but a body around a collider stays stuck.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,8 @@ SHALLOW = 0.01
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame."""
+    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame; else
+    empty."""
     if not job.body.colliders:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
@@ -35,7 +40,10 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
-    """Return True if bounding boxes show that body and collider do not overlap by more than ``shallow``, m."""
+    """Return True if the bounding boxes of body and collider show that they do not overlap by more than ``shallow``, m.
+
+    This test is cheap for dense surfaces. For a collider mesh, ``shallow`` is ignored: the boxes must be disjoint.
+    """
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
         return bool(collider.height - low[2] <= shallow)
@@ -71,7 +79,10 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
 
 
 def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the depth (p,), m, of ``points`` (p,3) below a surface; 0 or less outside, or without enclosed volume."""
+    """Return the depth (p,), m, of each of ``points`` (p,3) below a surface; 0 or negative for points outside.
+
+    All depths are 0 or negative if the surface encloses no volume.
+    """
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
     start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))

@@ -53,7 +53,8 @@ def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndar
 
 
 def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
-    """Return the groups of three or more pins that surface edges connect, as indices into ``pinned`` (p,)."""
+    """Return the groups of three or more pins that surface edges connect, each as an array of indices into ``pinned``
+    (p,)."""
     number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
     number[pinned] = np.arange(len(pinned))
     edges = number[edges_of(triangles)]

@@ -21,7 +21,8 @@ to metres together with its gravity, this ratio is 0.01.
 
 
 def scale_warnings(job: Job) -> list[str]:
-    """Return warnings, each with a remedy, if the body's size is implausible for gravity or for the time step."""
+    """Return warnings, each with a remedy, if the body's size is implausible for gravity or for the time step;
+    else []."""
     size = job.body.surface.size
     across, gravity = length_words(size), math.hypot(*job.body.solver.gravity)
     said = []

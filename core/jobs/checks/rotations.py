@@ -9,7 +9,8 @@ FLAT = 1e-6
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the rotation R (3,3) that brings the points ``before @ R.T`` (p,3) closest to ``after`` (p,3).
+    """Return the rotation R (3,3) about the origin that brings ``before @ R.T`` closest to ``after``, (p,3) points
+    each.
 
     The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the identity.
     """

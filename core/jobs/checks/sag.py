@@ -1,14 +1,15 @@
-"""Sag of a body under its own weight, estimated from its surface alone.
+"""Sag of a body under its own weight, from its surface alone: before tetrahedra exist, for interfaces.
 
-The model is a column along gravity and a clamped bar across gravity (Euler and Bernoulli). A column of length L sags
-by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``. That is ``3/2 rho g L⁴ / (E a²)`` for a square section of side a.
-For a point with the vector L from the nearest pin, the column's length is the component of L along gravity, and the
-bar's L⁴ is |L|² times the squared component across gravity. Without pins, L is the body's height. The side is four
-times the volume divided by the area. A standing column buckles if it is higher than ``(7.84 E I / (rho g A))^⅓``
-(Greenhill).
+The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column
+of length L sags by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``, that is ``3/2 rho g L⁴ / (E a²)`` for a square
+section of side a. For a point with the vector L from the nearest pin, the column's length is the component of L along
+gravity, and the bar's L⁴ is |L|² times the squared component of L across gravity. Without pins the body stands, and L
+is the body's height. The side is four times the volume divided by the area, as for a long bar. A standing column
+buckles under its own weight if it is higher than ``(7.84 E I / (rho g A))^⅓`` (Greenhill).
 
-Compared with simulations, the sag is within a factor of two for compact bodies and bars (``test_sag.py``). It is far
-too small if something thin holds a thick part, and far too large for plates on their edge.
+Compared with simulations of tetrahedra, the sag is within a factor of two for columns, bars, cubes, balls, and a head
+on its neck, its back or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin
+holds a thick part (a head by one ear), and far too large for plates on their edge.
 """
 
 from __future__ import annotations

@@ -43,9 +43,10 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """Return the fraction of a surface far outside the contact surface ``skin``, and the largest distance, m.
+    """Return the fraction of a surface that lies more than half a cell outside the contact surface ``skin``, and the
+    largest distance, m, of this part of the surface from ``skin``.
 
-    Far is more than half of ``cell``, the side of a lattice cell, m. Surface inside the body does not count.
+    ``cell`` is the side of a lattice cell, m. Parts of the surface that lie inside the body do not count.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     points = samples.interpolate(surface.positions, surface.triangles)

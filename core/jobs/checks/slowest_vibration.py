@@ -24,8 +24,9 @@ ALIKE = 10.0
 def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     """Estimate the lowest vibration frequency, Hz, of a body; 0 if its stiffness varies too much for the estimate.
 
-    The trial displacements are ``d(x) q(x)``, where d is the distance from the nearest pin (1 without pins), and q a
-    quadratic polynomial. The error is at most a sixth for bars. The estimate is too high if single limbs swing.
+    The Rayleigh-Ritz method uses displacements ``d(x) q(x)``, where d is the distance of the point x from the nearest
+    pin (1 without pins), and q a quadratic polynomial. The error is at most a sixth for bars; the estimate is too high
+    if single limbs swing.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0

@@ -42,7 +42,7 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
-    """Return a list with one warning if parts of the body are thinner than a lattice cell; else []."""
+    """Return a list with one warning and its remedy if parts of the body are thinner than a lattice cell; else []."""
     found = find_thin(job, thickness)
     if thickness is None or found is None:
         return []

@@ -40,9 +40,10 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _encloses(surface: SurfaceMesh, filled: float) -> bool:
-    """Return True if a closed surface encloses the volume ``filled``, m³, within the relative difference WARNED.
+    """Return True if a surface is closed and encloses the volume ``filled``, m³, within the relative difference WARNED.
 
-    Surfaces with intersecting or inverted parts give False; :func:`enclosed_volume` measures these.
+    The volume follows from the divergence theorem, which is cheap for dense surfaces. The result is False for parts
+    that intersect or are inside out; only :func:`enclosed_volume` is exact for these.
     """
     measure = measure_surface(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:

@@ -1,4 +1,5 @@
-"""Surfaces that weaken a job's force fields behind them, sampled at every frame.
+"""Surfaces that weaken a job's force fields behind them, sampled at every frame; ``mechanics/forces/absorption.py`` has
+the formula.
 
 This module must not load a compiled kernel, which would delay Blender's start.
 """

@@ -1,6 +1,8 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
-The metadata of each field (``field_metadata.py``) control fingerprints, saving, and the list of edits.
+Each dataclass field has metadata (``core/foundation/schema/field_metadata.py``): the fingerprint to which the field
+contributes, its variation over the frames, and its label for artists. Saving, conversion to other frames and the list
+of edits use these metadata.
 """
 
 from __future__ import annotations
@@ -191,7 +193,8 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """Return a body with the tetrahedra (m,4) of vertices (n,3), m; ``fields`` are other fields of the body.
+        """Return a body with the given tetrahedra (m,4) and their vertices (n,3), m; ``fields`` are other fields of the
+        body.
 
         Frames, pins and weights refer to all n vertices. Raises MeshError for invalid or inverted tetrahedra.
         """

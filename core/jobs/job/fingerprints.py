@@ -32,14 +32,18 @@ class Job(Protocol):
 
 
 def reported_changes(words: Sequence[str]) -> Sequence[str]:
-    """Return the names of changed parts to report: ``words``, or only the simulation scale if that changed."""
+    """Return the names of changed parts to report: all ``words``, or only the simulation scale if that is among them.
+
+    A change of the simulation scale changes most other parts, too, so only the scale is reported.
+    """
     return [LENGTHS] if LENGTHS in words else words
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
-    """Return the SHA-256, in hexadecimal, per named part of a job ("pins"), or only of the parts named in ``words``.
+    """Return the SHA-256, in hexadecimal, per named part of a job, or only of the parts named in ``words``.
 
-    Names of bodies and other objects are left out.
+    The names are those that users know, such as "pins". Names of bodies and other objects are left out, since they do
+    not affect the simulation.
     """
     parts_of: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
     idle = _idle(job)
@@ -52,7 +56,7 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Return name and array of each track in a job that has samples between frames."""
+    """Return the name, as users know it, and the array of each track in a job that has samples between frames."""
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
 
@@ -63,7 +67,7 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of fields that have no effect in this job while another field is None."""
+    """Return the paths of fields that have no effect in this job, since another field that switches them on is None."""
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
     ]

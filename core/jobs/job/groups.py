@@ -34,8 +34,12 @@ CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return the groups of bodies that can collide, directly or through others, as indices sorted by the bodies'
-    names."""
+    """Return the groups of bodies that can collide, directly or through other bodies, as lists of indices into
+    ``bodies``.
+
+    A body that collides with no other body is a group by itself. The indices in each group are sorted by the bodies'
+    names.
+    """
     left, groups = list(range(len(bodies))), []
     while left:
         group = all_in_contact(left[0], left[1:], lambda j, k: can_collide(bodies[j], bodies[k]))
@@ -45,7 +49,11 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
 
 
 def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """Return the connected component that contains ``first``; ``connected`` tests if two things are linked directly."""
+    """Return the connected component of ``first``: itself and all ``others`` that a chain of connected things links to
+    it.
+
+    ``connected`` returns True if two things are linked directly.
+    """
     group, left = [first], list(others)
     for each in group:  # the list grows meanwhile
         group += [other for other in left if connected(each, other)]
@@ -59,7 +67,7 @@ def can_collide(a: Body, b: Body) -> bool:
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Return one job per body of a job whose bodies are one group, with the other bodies as ``group_members``."""
+    """Return one job per body of a job whose bodies form a group, with the other bodies as ``group_members``."""
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     contact_lists = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
@@ -127,7 +135,8 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
-    """Return warnings, each with a remedy, about settings of pairs that never collide; ``jobs`` have one body each."""
+    """Return warnings, each with a remedy, about contact settings of pairs that never collide; ``jobs`` have one body
+    each."""
     return [
         f"“{job.body.name}” has a pair with “{name}”, with which it never collides, so the pair has no effect: "
         "remove the pair, or let the two collide."

@@ -1,4 +1,8 @@
-"""Job: all input of one bake, as arrays and settings, independent of Blender."""
+"""Job: all input of one bake, as arrays and settings, independent of Blender.
+
+An interface passes a job to the library. It is split into jobs of one body each (:meth:`Job.alone`), which the child
+process reads from the folders of their frame stores.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ class Job:
     frame_rate : float
         Frames per second.
     length_factor : float
-        Factor by which an interface has multiplied all lengths. Displayed displacements are divided by this factor.
+        Factor by which an interface has multiplied all lengths; it divides displacements by this factor for display.
     """
 
     bodies: tuple[Body, ...]
@@ -93,7 +97,8 @@ class Job:
 
     @property
     def frame_matrices(self) -> np.ndarray:
-        """Object-to-world matrices of the only body at each frame, (frames, 4, 4)."""
+        """Matrix from object to world coordinates of the only body per frame, (frames, 4, 4), without samples between
+        frames."""
         return at_frames(self.body.object_to_world, self.frame_count)
 
     @property
@@ -135,7 +140,11 @@ class Job:
     # -- identity -----------------------------------------------------------------------------------------------------
 
     def fingerprints(self, *words: str) -> dict[str, str]:
-        """Return the SHA-256, in hexadecimal, per named part of the job ("pins"), or only of the parts in ``words``."""
+        """Return the SHA-256, in hexadecimal, per named part of the job ("pins", ...), or only of the parts in
+        ``words``.
+
+        Equal jobs have equal fingerprints.
+        """
         return fingerprints_of(self, *words)
 
     def until(self, frame_end: int) -> Job:

@@ -26,8 +26,10 @@ MOST = 4
 
 
 def details(part: str, before: Job, now: Job) -> list[str]:
-    """List up to MOST differences between two jobs in one ``part`` (a key of ``Job.fingerprints``), and count the
-    others."""
+    """Return descriptions of what differs between two jobs in one ``part`` (a key of ``Job.fingerprints``).
+
+    The list has at most MOST descriptions and a count of the others; it is empty if no detail is known.
+    """
     clock = _edits(_of(part, now), before, now, (before, now))
     found = list(dict.fromkeys([*clock, *_of_bodies(part, before, now)]))
     return found if len(found) <= MOST else [*found[:MOST], f"{len(found) - MOST} more"]
@@ -53,18 +55,21 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
-    """Return the changed ``parts`` with details: ``solver (substeps 1 → 2)``; or only a changed simulation scale."""
+    """Return the changed ``parts``, each with its details: ``solver (substeps 1 → 2)``.
+
+    If the simulation scale is among the parts, only it is returned.
+    """
     named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 
 def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Describe the differences between two dataclass objects in the fields ``items``."""
+    """Return descriptions of the differences between two dataclass objects, in the fields ``items`` only."""
     return [words for item in items for words in _edit(item, before, now, jobs)]
 
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Describe the difference between two dataclass objects in the field ``item``, as a list."""
+    """Return descriptions of the differences between two dataclass objects in the field ``item``."""
     spec, label = spec_of(item), _label(item)
     a, b = (getattr(each, spec.shown or item.name) for each in (before, now))
     if spec.names_of:
@@ -94,7 +99,11 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Describe the change of a field from ``a`` to ``b`` by list item, such as a material: ``map “Bone”``."""
+    """Return descriptions of the changes in the field ``item``, by list item such as a material: ``map of “Bone”``.
+
+    The field was ``a`` and is now ``b``: an array with one column per list item, or a tuple of objects that each refer
+    to a material.
+    """
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
         return []
@@ -106,7 +115,7 @@ def _share(value: Any, k: int) -> Any:
 
 
 def _by_name(before: Sequence[Any], now: Sequence[Any], jobs: Jobs) -> list[str]:
-    """Describe the items that were added, removed or edited between two lists of named items."""
+    """Return descriptions of the items that were added, removed or edited between two lists of named items."""
     # A mesh with the ground's name is not the ground: keys include the type.
     then, there = ({(type(item), item.name): item for item in items} for items in (before, now))
     found = _came_and_went(then, there)
@@ -140,9 +149,10 @@ def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
-    """Return ``label`` with the first frame at which two tracks differ, as a list that is empty for equal tracks.
+    """Return ``label`` with the first frame at which two tracks differ, as a list; empty if they are equal.
 
-    Both tracks have ``steps`` samples per frame. Tracks with different numbers of items count as equal.
+    Both tracks have ``steps`` samples per frame. Only common frames are compared. The list is also empty if the tracks
+    have different numbers of items, such as pins, since that difference is reported elsewhere.
     """
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:

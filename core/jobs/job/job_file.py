@@ -1,6 +1,6 @@
 """Job files: a dataclass in an ``.npz`` file without pickle, whose arrays are named by field paths (``bodies.0.tets``).
 
-The entry ``settings`` contains all other values as JSON.
+The entry ``settings`` is the JSON text of all other values. Reading constructs the types that annotate the fields.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), str:
 
 
 def save_part(path: Path, whole: Any, format: int) -> None:
-    """Write a dataclass object and the version number ``format`` to a file; raise StoreError if that fails."""
+    """Write the dataclass object ``whole`` and the version number ``format`` to a file; raise StoreError if that fails.
+
+    No incomplete file is left behind.
+    """
     text = json.dumps({"format": format, "whole": _plain(whole)})
     arrays = {leaf.path: leaf.value for leaf in leaves(whole) if isinstance(leaf.value, np.ndarray)}
     with whole_file(Path(path)) as file:
@@ -36,7 +39,8 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 
 
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
-    """Return the ``cls`` object in a file of :func:`save_part`; raise StoreError for other files and versions."""
+    """Return an object of the dataclass ``cls`` from a file of :func:`save_part`; StoreError for other files and
+    versions."""
     try:
         arrays = read_npz(Path(path))
         settings = json.loads(arrays.pop("settings").tobytes().decode())

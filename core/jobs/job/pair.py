@@ -12,8 +12,9 @@ from ...foundation.schema.setting_fields import check_ranges, number, words_of
 class PairSettings:
     """Contact settings for the pair of this body and the body, collider or ground named ``other``.
 
-    A field that is None keeps the value that follows from the settings of both partners. The contact distance to a
-    ground is at least the thickness of that ground. If both bodies of a pair set a value, the values must be equal.
+    A field that is None keeps the value that follows from the contact settings of both partners. The contact distance
+    to a ground is at least the thickness of that ground. For a pair of two bodies, one body has these settings, or both
+    have equal ones.
     """
 
     other: str

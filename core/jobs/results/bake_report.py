@@ -64,12 +64,13 @@ class FrameReport:
     steps, iterations, most_iterations : number of steps; sum and maximum of their numbers of iterations
     converged : True if all steps converged
     reasons : why the unconverged steps ended; if every step converged, why all steps ended
-    movement, force : largest displacement of a vertex in the last iteration, m, and largest unbalanced force, N, of
-        the unconverged steps; of all steps if every step converged
+    movement, force : largest displacement of a vertex in the last iteration of a step, m, and largest unbalanced force,
+        N; maxima over the unconverged steps, or over all steps if every step converged
     taken, lost, contacts : maxima over the steps of the fields of the same name in ``StepReport``
-    redone, buckling : number of steps that another integrator recomputed; number with ``StepReport.buckles``
+    redone : number of steps that were computed again by another integrator
+    buckling : number of steps with ``StepReport.buckles``
     nearest : smallest distance of surfaces in contact, m; 0 without contact
-    blocked, solved_with : pairs of objects that blocked each other; bodies solved in one system with this body
+    blocked, solved_with : all entries of ``StepReport.blocked_by`` and of ``StepReport.solved_with``
     seconds, parts : computing time, s, in total and by task
     peak_memory : largest memory of the process until then, bytes; 0 if unknown
     """
@@ -126,8 +127,11 @@ class BakeReport:
 
     @property
     def worst(self) -> FrameReport | None:
-        """Unconverged frame with the largest displacement in a last iteration, else the frame with the most
-        iterations."""
+        """Frame to inspect first; None without frames.
+
+        This is the unconverged frame with the largest vertex displacement in the last iteration of a step. If all
+        frames converged, it is the frame with the most iterations in a step.
+        """
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.converged]
@@ -143,7 +147,8 @@ class BakeReport:
         return sum(frame.seconds for frame in self.frames)
 
     def parts(self) -> dict[str, float]:
-        """Return the computing time, s, of all frames by task of a step ("assembly", "solve", ...), longest first."""
+        """Return the computing time, s, by task of a step ("assembly", "solve", ...), summed over all frames, longest
+        first."""
         total: dict[str, float] = {}
         for frame in self.frames:
             for part, seconds in frame.parts.items():
@@ -196,13 +201,18 @@ class BakeReport:
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
-        """Return the warning about unconverged frames if their error may be visible; else ""."""
+        """Return the warning about unconverged frames if their error is visible; else "".
+
+        The error counts as visible if the largest vertex displacement in the last iteration of a step exceeds SEEN
+        times the body's size, or is unknown.
+        """
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Return a sentence on how much elastic energy vibration matching removes at most; "" if none."""
+        """Return a sentence with the elastic energy removed by vibration matching, divided by the largest energy that
+        it can remove, in the frame where this ratio is largest; "" if the ratio is 0."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
@@ -220,7 +230,8 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Return the bodies solved in one system with this body, and the frames, as text; "" if there are none."""
+        """Return the names of the bodies that were solved in one system with this body, with the frames; "" without
+        any."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
@@ -229,7 +240,7 @@ class BakeReport:
         return f"In frames {frames} the body could touch {named}: iterations are those of their joint system."
 
     def blocked_words(self) -> str:
-        """Return the names of the objects that blocked each other, with the frames; "" if there are none."""
+        """Return the names of the objects that blocked each other, with the frames; "" without any."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
@@ -238,14 +249,16 @@ class BakeReport:
         return f"In frames {frames} pins or colliders did not reach their positions between {named}: leave room there."
 
     def lost_words(self) -> str:
-        """Return a warning if the dynamic nodes miss a large part of the kinetic energy in a step; else ""."""
+        """Return a warning if the dynamic nodes miss more than the fraction LOST of the kinetic energy in a step; else
+        ""."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Return warnings if another integrator recomputed many steps, or if the body often buckled; else ""."""
+        """Return warnings if another integrator recomputed many steps, or if the body buckled between its dynamic nodes
+        in many steps; else ""."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
@@ -304,7 +317,8 @@ class BakeReport:
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
-    """Return the reports of several bakes, by body name, as one CSV table in SI units, one row per body and frame."""
+    """Return the reports of several bakes, by body name, as one CSV table in SI units with one row per body and
+    frame."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
     touches = any(report.touches for report in reports.values())
     tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}

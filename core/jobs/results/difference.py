@@ -40,22 +40,25 @@ class Difference(NamedTuple):
         return int(self.largest.argmax())
 
     def at(self, frame: int) -> tuple[float, float] | None:
-        """Return the largest and the mean distance, m, at a frame number; None if that frame was not compared."""
+        """Return the largest and the mean distance, m, at the frame number ``frame``; None if that frame was not
+        compared."""
         found = np.flatnonzero(self.frames == frame)
         return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
 
 
 def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Return the largest and the mean distance, m, of corresponding vertices in ``first`` and ``second`` (n,3)."""
+    """Return the largest and the mean distance, m, of corresponding vertices at positions ``first`` and ``second``
+    (n,3)."""
     apart = np.linalg.norm(second - first, axis=1)
     return float(apart.max()), float(apart.mean())
 
 
 def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
-    """Return the distances between two bakes in their common visible frames, and cache them in the store ``second``.
+    """Return the distances between two bakes in all visible frames that both have, and cache them in the store
+    ``second``.
 
-    ``words`` describe the settings that differ. Raises StoreError without common frames or with different vertex
-    counts.
+    ``words`` describe the settings that differ. Raises StoreError if no frame is common or the numbers of vertices
+    differ.
     """
     job, other = first.job(), second.job()
     if len(job.body.surface.positions) != len(other.body.surface.positions):
@@ -76,7 +79,8 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
 
 
 def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
-    """Return the distances cached by :func:`find_difference`; None if they are missing or out of date."""
+    """Return the distances cached by :func:`find_difference`; None if there are none or one of the bakes has changed
+    since."""
     cached = second.read_cached("difference")
     if cached is None or cached[1].get("key") != _key(first, second):
         return None

@@ -1,6 +1,7 @@
 """Export of a bake's frames: one ``.npz``, a PC2 point cache, or one mesh per frame in any format of meshio.
 
-Files appear only when complete: a full disk or a killed process leaves the previous files.
+Files are written to a private folder beside the output and moved when complete: a full disk or a killed process leaves
+the previous files, and a link is replaced, not followed. :mod:`files.point_cache` describes the PC2 format.
 """
 
 from __future__ import annotations

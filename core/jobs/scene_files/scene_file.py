@@ -156,7 +156,7 @@ def read_scene(path: Path | str) -> Job:
 
 
 def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return one table of entries per body, with entries of the whole scene as defaults."""
+    """Return the table of entries per body, in which entries of the whole scene serve as defaults."""
     common = {name: value for name, value in scene.items() if name not in (*_CLOCK, "body")}
     return [{"name": "", **common, **each} for each in scene.get("body", [{}])]
 
@@ -208,7 +208,8 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
 
 
 def scene_inputs(path: Path | str) -> list[Path]:
-    """Return the paths of a scene file and of its mesh files; raise SettingsError if the scene file has errors."""
+    """Return the paths of a scene file and of the mesh files that it names; raise SettingsError if the file has
+    errors."""
     path = Path(path)
     names = (name for each in _of_bodies(_read_tables(path)) for name in _file_names(each))
     return [path, *(path.parent / name for name in names)]
@@ -224,7 +225,8 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
-    """Return the entries of a scene file by name; raise SettingsError for unknown entries and wrong types of tables."""
+    """Return the entries of a scene file by name; raise SettingsError for unknown entries and tables of the
+    wrong type."""
     try:
         open_regular(path).close()  # a pipe could block forever
         scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
@@ -284,8 +286,8 @@ def _frame_rate(value: Any) -> float:
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """Return the fields of :class:`Body` from the ``[[material]]`` tables: materials, weights (n,k), maps and
-    layers."""
+    """Return the fields of :class:`Body` that the ``[[material]]`` tables set: materials, their weights (n,k) and
+    stiffness maps (n,k) for n vertices and k materials, and layers."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
     known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
@@ -325,7 +327,11 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return stiffness factors (frames,k) of a body's k lowest vibrations; None without ``[[vibration]]`` tables."""
+    """Return the factors (frames,k) on the stiffness of a body's k lowest vibrations; None without ``[[vibration]]``
+    tables.
+
+    Later tables override earlier ones.
+    """
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

@@ -1,4 +1,6 @@
-"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*."""
+"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*. ``scene_file`` shows an
+example.
+"""
 
 from __future__ import annotations
 

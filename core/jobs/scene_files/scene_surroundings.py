@@ -1,4 +1,7 @@
-"""Readers of springs, goal, colliders, ground and acceleration fields from tables of a scene file."""
+"""Readers of springs, goal, colliders, ground and acceleration fields from tables of a scene file.
+
+``scene_file`` describes the formats.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
-    """Return the colliders of ``[ground]`` and ``[[collider]]``, and absorbers for colliders with ``absorption``."""
+    """Return the colliders of the tables ``[ground]`` and ``[[collider]]``, and absorbers for
+    the colliders with an entry ``absorption``."""
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
     known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}
@@ -56,7 +60,8 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the summed accelerations of the ``[[field]]`` tables, (frames,n,3) m/s²; None if there are no tables."""
+    """Return the summed accelerations of all ``[[field]]`` tables, (frames,n,3) m/s², per surface vertex; None without
+    any."""
     total = np.zeros((len(body.frames), len(body.surface.positions), 3))
     for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
         where = table.chosen() if WHERE & table.entries.keys() else slice(None)

@@ -20,7 +20,8 @@ WHERE = frozenset({"box", "vertices"})
 
 
 class Reading(NamedTuple):
-    """Body to be read: folder of the scene file, surface of the body, and frame numbers (f,) of the scene."""
+    """Body that is being read: folder of the scene file, surface of the body, and the frame numbers (f,) of the
+    scene."""
 
     folder: Path
     surface: SurfaceMesh
@@ -50,7 +51,8 @@ class Table:
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
-        """Return an object of the settings class ``cls`` from the table ``name``; errors show the ``example``."""
+        """Return an object of the settings class ``cls`` from the nested table ``name``; errors show the
+        ``example``."""
         label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
             raise SettingsError(f"{label} is not a table.", f"Write {name} = {example}.")
@@ -75,7 +77,8 @@ class Table:
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """Return the string in the entry ``name``, which must be one of ``words``; required if ``default`` is empty."""
+        """Return the string in the entry ``name``, which must be one of ``words``; required if there is no
+        ``default``."""
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
@@ -89,7 +92,8 @@ class Table:
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
-        """Return the values of the keyframed entry ``name`` at all frames, (frames, size), or (frames,) for size 1.
+        """Return the values of the keyframed entry ``name`` at all frames of the scene: (frames, size), or (frames,)
+        for size 1.
 
         The entry is one value, or a list ``[[frame, value, ...], ...]`` that is interpolated linearly and is constant
         before the first and after the last key. The error for a missing entry shows the ``example``.
@@ -200,6 +204,7 @@ def names_of(cls: type) -> set[str]:
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Return an object of the settings class ``cls`` with the ``entries`` of the table ``where`` as fields."""
+    """Return an object of the settings class ``cls`` with the ``entries`` of the table named ``where`` as its
+    fields."""
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

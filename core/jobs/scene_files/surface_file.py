@@ -75,7 +75,7 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices (n,3) and tetrahedra (m,4) in a file that meshio can read (.msh, .vtu, .mesh ...).
 
-    The arrays fit ``Body.of_tets``: tets are oriented positively, and flat tets and unused vertices are left out.
+    They fit ``Body.of_tets``: tets are oriented positively; flat tets and unused vertices are left out.
     """
     path = _existing(path)
     try:
@@ -111,7 +111,8 @@ def _by_meshio(path: Path) -> Any:
 
 
 def _check_mark(path: Path) -> None:
-    """Raise MeshError if a file other than XML begins with a byte order mark (BOM), which meshio would misread."""
+    """Raise MeshError if a file begins with a byte order mark (BOM), which meshio would misread; XML files may have
+    one."""
     pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
     for each in filter(Path.is_file, pair):
         with open(each, "rb") as file:

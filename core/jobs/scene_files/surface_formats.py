@@ -206,7 +206,7 @@ class _Bytes:
 
 
 def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
-    """Return all rows of an element with lists of different lengths, read number by number."""
+    """Return all rows of an element, read number by number, since its lists differ in length."""
     counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
     for _ in range(element.count):
         for name, number, length in element.properties:

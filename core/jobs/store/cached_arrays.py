@@ -10,7 +10,8 @@ _KINDS = {"int": "i", "float": "f"}
 
 
 def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **known: int) -> dict[str, int] | None:
-    """Check arrays against a schema; return the axis lengths by letter, or None if the arrays do not fit the schema.
+    """Return the lengths of array axes as a dictionary, by the letters that denote the axes in a schema; None if the
+    arrays do not fit the schema.
 
     A schema gives the type and shape per array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. The types ``int`` and
     ``float`` accept any number of bits. A letter has the same length in all arrays; ``known`` gives lengths in advance.

@@ -12,9 +12,10 @@ from .frame_store import FrameStore
 
 
 class ContactSurface(NamedTuple):
-    """Contact surface of a body at rest, in world space: vertices ``rest`` (s,3), m, and triangles ``faces`` (f,3).
+    """Contact surface of a body at rest, in world space.
 
-    ``through`` (k,) are the indices of vertices in excluded pairs: contact between the two vertices is switched off.
+    ``rest`` (s,3) are its vertices, m, and ``faces`` (f,3) its triangles. ``through`` (k,) are the indices of vertices
+    in excluded pairs: the two vertices are too close at rest, so contact between them is switched off.
     ``object_to_world`` (4,4) is the object's matrix at the first frame.
     """
 

@@ -16,9 +16,10 @@ TOUCHING_FORMAT = 1
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """Return a function that selects contact points from positions (n,3), and caches the selection in the store.
+    """Return a function with the arguments and result of :func:`farthest_points` that caches the result in the store.
 
-    The function ``go_on`` is called during the computation, and raises an exception to stop it.
+    The third argument of :func:`farthest_points` is ``go_on``: a function that is called repeatedly during the
+    computation, and raises an exception to stop it.
     """
 
     def choose(positions: np.ndarray, count: int) -> Chosen:

@@ -1,4 +1,8 @@
-"""Handles of a bake: a few affine maps per frame in local coordinates, blended by constant vertex weights."""
+"""Handles of a bake: a few affine maps per frame, blended by constant vertex weights, and stored beside the frames.
+
+All data are in the object's local coordinates, so that the object's animation still moves the result. Interfaces read
+handles without loading the code that computes them (``fit_handles``).
+"""
 
 from __future__ import annotations
 
@@ -35,13 +39,14 @@ EXACT = 1e-6
 
 
 class Handles(NamedTuple):
-    """Skinning handles that reproduce a bake: affine maps, blended by h weights and the constant weight 1.
+    """Skinning handles that reproduce the frames of a bake: affine maps, blended by h weights and the constant weight
+    1.
 
     Attributes
     ----------
     frames : (f,) int32, frame numbers
     weights : (n,h) float32, at the surface's n vertices; the largest value of each weight is 1
-    handles : (f,1+h,4,3) float32, affine maps in the object's local coordinates; the first is for the constant weight
+    handles : (f,1+h,4,3) float32, affine maps in the object's local coordinates; that of the constant weight is first
     centre : (3,) float32; size : (1,) float32, which normalise a point p to ``c(p) = [(p - centre) / size, 1]``
     errors : (f,2) float64, m: distance of the vertices from their baked positions, root mean square and maximum
     """
@@ -63,7 +68,8 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return a warning if the error is so large, relative to ``size``, m, that surfaces may intersect; else ""."""
+        """Return a warning if the error, relative to the body's ``size``, m, is so large that surfaces in contact may
+        visibly intersect; else ""."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
@@ -83,12 +89,16 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles for the requested number of skinning ``modes``, or for 0 if from a subspace solver."""
+    """Store the handles with their key: the requested number of skinning ``modes``, or 0 for handles that a subspace
+    solver has computed."""
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the stored handles for ``modes`` skinning modes or from a subspace solver; None if they are unusable."""
+    """Return the stored handles; None if they are invalid, or if their frames are not exactly those in the store.
+
+    Valid handles were computed for ``modes`` requested skinning modes, or come from a subspace solver.
+    """
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):
         return None

@@ -57,7 +57,8 @@ def cached_files(store: FrameStore) -> tuple[Path, Path]:
 
 
 def received(store: FrameStore) -> CachedMaterials | None:
-    """Return the tetrahedra and materials in a store; None if one is missing or invalid, or if they do not match."""
+    """Return the tetrahedra and materials in a store; None if either is missing or invalid, or if the
+    materials belong to other tetrahedra."""
     cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
     if cached is None or made_of is None:
         return None

@@ -38,7 +38,10 @@ def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
 
 
 def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
-    """Return the mesh and the embedding of ``n_points`` vertices in the arrays of :func:`pack`; None if invalid."""
+    """Return the mesh and embedding in the arrays of :func:`pack`; None if they are invalid.
+
+    ``n_points``, if given, is the required number of embedded surface vertices.
+    """
     sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
     if sides is None or sides["t"] == 0:
         return None

@@ -1,6 +1,7 @@
 """Full-space reference trajectory of a body, for tests of vibration matching, cached in a frame store.
 
-A stored trajectory also serves for a uniformly stiffer body, which moves through the same displacements in less time.
+The cache saves the cost of the trial simulation, and a resumed bake repeats the tests with the same trajectory. A
+uniformly stiffer body moves through the same displacements in less time, so the trajectory also serves for such a body.
 """
 
 from __future__ import annotations

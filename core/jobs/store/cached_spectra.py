@@ -1,6 +1,7 @@
 """Lowest vibrations of a body and of the finer body that it has to match, cached in a frame store.
 
-Stored vibrations also serve for a uniformly stiffer body: eigenvalues grow in proportion to its stiffness.
+The cache saves their cost and lets a resumed bake give the same bits. A uniformly stiffer body has the same modes, and
+eigenvalues in proportion to its stiffness, so stored vibrations also serve for such a body.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` vibrations of a model in its space, and those of the finer body that it has to match.
+    """Return the lowest ``count`` vibrations of a model in its space, and those of the body that it has to match.
 
-    If ``finer`` is None, that body is the model with all vertices as unknowns. ``springs`` are the pin springs of a
-    subspace. ``swung`` returns a copy of ``finer`` with the pin stiffness at the turning point of a swing. The result
-    is read from the store, or computed and stored. Raises MatchError if the computation fails.
+    That body is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from the
+    store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
+    subspace. ``swung`` returns a copy of ``finer`` whose pin springs have their stiffness at the turning point of a
+    swing. Raises MatchError if the computation fails.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None

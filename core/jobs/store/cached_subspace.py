@@ -51,8 +51,9 @@ _SCHEMA = {
 class CachedSubspace(NamedTuple):
     """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
 
-    ``felt_share`` is the smallest fraction of a low mode's elastic energy that the cubature points capture.
-    ``points_that_suffice`` is the number of points for a sufficient fraction; 0 if unknown or already reached.
+    ``felt_share`` is the fraction of the elastic energy of a low mode that the cubature points capture, for the mode
+    with the smallest fraction. If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature points that
+    would reach ENOUGH, or 0 if no such number is known. Otherwise ``points_that_suffice`` is 0.
     """
 
     subspace: Subspace

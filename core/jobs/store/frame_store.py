@@ -131,7 +131,8 @@ class FrameStore:
             raise StoreError(f"The record of the bake in {self.folder} is damaged.", "Bake again.")
 
     def check_whole(self, frames: range = range(0)) -> None:
-        """Raise StoreError if ``job.npz``, ``about.sinew`` or the file of one of ``frames`` does not exist."""
+        """Raise StoreError if ``job.npz``, ``about.sinew`` or the file of one of ``frames`` was deleted during a
+        bake."""
         gone = [name for name in ("job.npz", "about.sinew") if not os.path.isfile(self.folder / name)]
         if gone:
             raise StoreError(f"{gone[0]} in {self.folder} was deleted during the bake.", "Bake again.")
@@ -191,8 +192,8 @@ class FrameStore:
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
-        """Return the surface positions of a frame, (n,3) float64, world space, m. Raise CorruptFrameError if the frame
-        is damaged, StoreError if it is missing."""
+        """Return the surface positions of a frame, (n,3) float64, world space, m. Raise CorruptFrameError if it is
+        damaged, StoreError if it is missing."""
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
@@ -232,8 +233,9 @@ class FrameStore:
         pressure: np.ndarray | None = None,
         vertices: np.ndarray | None = None,
     ) -> None:
-        """Store a frame: ``surface`` positions (n,3), m, solver ``state``, ``reports`` of its steps, computing time,
-        contact ``pressure`` (n,), Pa, and ``vertices`` (v,3), m, of the tets. On return all are safe on disk."""
+        """Store a frame: surface positions ``surface`` (n,3), m, solver ``state`` to resume from, ``reports`` of its
+        steps, computing time ``seconds``, contact ``pressure`` (n,), Pa, and ``vertices`` (v,3), m, of the tets. On
+        return all are safe on disk."""
         self.check_whole()
         remove(self._path("handles"))  # fitted to all frames, so a new one makes them stale
         whose = {"frame": frame, "job": self.key()}
@@ -249,8 +251,8 @@ class FrameStore:
             remove(self._path("state", old))
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
-        """Return the last frame, and its solver state, from which a bake can resume; None without such a frame. Frames
-        after ``until``, or after a missing or unreadable frame, are ignored."""
+        """Return the newest frame that has a readable solver state and is reached from ``first_frame`` through readable
+        frames only, and that state. Frames after ``until`` are ignored. None if there is no such frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -355,14 +357,15 @@ class FrameStore:
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:
-        """Copy the cached results in ``LENT`` from another store, without a check that they fit this job."""
+        """Copy the cached results listed in ``LENT`` from another store; on reading, their keys decide if they are
+        valid."""
         for kind in LENT:
             if cached := other.read_cached(kind):
                 self.write_cached(kind, *cached)
 
     def take_over(self, other: FrameStore) -> None:
-        """Copy frames, states, handles and the cached results in ``LENT`` from another store, such as a live recording.
-        The jobs of both stores must give the same motion of the same surface."""
+        """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job must give the
+        same motion of the same surface, such as a live recording: springs of this store's job replace mouse grabs."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
@@ -387,8 +390,8 @@ class FrameStore:
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Delete the files of this store and those named ``beside``, and the folder if it is then empty. Return False,
-        and delete nothing, unless ``about.sinew`` identifies the files as a bake's. Raise StoreError if deletion fails
+        """Delete the files of this store and those named ``beside``, and the folder if it is empty afterwards. Return
+        False, and delete nothing, unless ``about.sinew`` identifies the files as a bake's. StoreError if deletion fails
         or the store is locked."""
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:

@@ -10,7 +10,7 @@ from .frame_store import LENT, FrameStore
 def copy_cached_from(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
     """Copy each cached result in ``LENT`` that a store lacks from the first of the stores ``lenders`` that has it.
 
-    A subspace is only copied if it has ``modes`` modes.
+    A subspace is only copied if it has ``modes`` modes. On reading, the keys of results decide if they are valid.
     """
     for kind in LENT:
         for source in (store, *lenders):

@@ -1,6 +1,7 @@
 """Lock of a frame folder for one process: two Blenders with the same .blend would overwrite each other's frames.
 
-The operating system locks a file in the folder until the process ends. A file left after a kill has no effect.
+The operating system locks a file in the folder, and releases it when the process that holds the lock ends, for any
+reason. After a kill the file may remain; it is then unlocked and has no effect.
 """
 
 from __future__ import annotations
@@ -91,7 +92,10 @@ def _take(path: Path, until: float) -> IO[str]:
 
 
 def _is_ours(file: IO[str], path: Path) -> bool:
-    """Try to lock the open ``file``. Return True on success, if that file still exists at ``path``."""
+    """Try to lock the open ``file``. Return True on success if it is still the file at ``path``.
+
+    The last holder of the lock may have deleted that file.
+    """
     try:
         if os.name == "nt":
             file.seek(_PLACE)

@@ -1,6 +1,5 @@
-"""Projection of a small symmetric matrix to the nearest semi-definite one, in place, by EISPACK's tred2 and tql2.
-
-LAPACK's call overhead would dominate for matrices of 6 to 12 rows.
+"""Projection of a small symmetric matrix to the nearest semi-definite one: Householder tridiagonalization and implicit
+QL (EISPACK's tred2 and tql2), in place, since LAPACK's call overhead dominates for matrices of 6 to 12 rows.
 """
 
 from __future__ import annotations
@@ -83,7 +82,9 @@ def _tridiagonal(V, d, e):
 
 @inner_kernel
 def _reflect(V, d, e, i, h):
-    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides, in place."""
+    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides. The Householder
+    vector is ``d[:i]``, and ``h`` is half of its squared length; e (n,) is a work array.
+    """
     for j in range(i):
         e[j] = 0.0
     for j in range(i):

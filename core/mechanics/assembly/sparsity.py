@@ -37,9 +37,10 @@ def gathered(
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
     """Return the sparsity of a block matrix in compressed storage, and the gather that assembles it.
 
-    Element block ``slots[i]`` is added at the indices ``major[i]`` and ``minor[i]``, transposed if ``transposed[i]``;
-    (k,) each. The major index is the row for storage by rows, else the column. ``count`` is the number of block rows.
-    The sparsity consists of starts (count+1,) by major index, and ascending minor indices (b,).
+    Element block ``slots[i]`` is added, transposed if ``transposed[i]``, at the indices ``major[i]``, ``minor[i]``;
+    (k,) each. The major index is the row for storage by rows and the column for storage by columns; ``count`` is the
+    number of block rows, and of block columns. The sparsity consists of starts (count+1,) by major index, and minor
+    indices (b,), which ascend within each major index.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
@@ -111,7 +112,7 @@ class BlockSparsity:
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
-        """Set the sparsity in compressed block columns, and the gather that assembles it."""
+        """Set the sparsity in compressed block columns, and the gather: the list of element blocks per matrix block."""
         self._gather, count = gather, len(self.free)
         self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
         # Column c of a block column contains 3 - c entries of the diagonal block and 3 of each block below.

@@ -31,7 +31,9 @@ class Stencils(NamedTuple):
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the sum as a sparse matrix (3n,3n) over the first n = ``count`` points; other points are fixed."""
+        """Return the sum of the stencils as a sparse matrix (3n,3n) over the first n = ``count`` points; others are
+        fixed.
+        """
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
     def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
@@ -73,8 +75,9 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Add the ``stencils`` of each vertex pair into ``blocks``, and write the pair, row times ``count`` plus column, to
-    ``keys``. Return the number of pairs, or ``len(keys) + 1`` if ``keys`` is too short.
+    """Compute the sum of the ``stencils`` per vertex pair into ``blocks``, and the pairs, as row times ``count`` plus
+    column, into ``keys``. Return the number of pairs, or the length of ``keys`` plus one if there are more pairs.
+    ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum is in the order of the stencils.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

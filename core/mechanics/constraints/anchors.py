@@ -104,10 +104,11 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample the faces, other edges and single vertices that ``vertices`` span on a surface, ``spacing`` m apart.
+    """Sample the part of a surface that ``vertices`` span: faces and other edges between them, and single vertices.
 
-    Return per sample the surface vertices (s,3) and barycentric coordinates (s,3) of its position, its area (s,) m²,
-    and the total area (s,) m² of the faces connected with its face. Both areas are 0 on edges and vertices.
+    ``spacing`` is the distance between samples, m. Return per sample the surface vertices (s,3) and barycentric
+    coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of all sampled faces connected with
+    its face. Both areas are 0 for samples on edges and vertices.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -147,10 +148,10 @@ def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Return the springs' stiffness per Young's modulus, (s,) m, at samples in ``tets`` (s,).
+    """Return the stiffness per Young's modulus, (s,) m, of the springs at samples in ``tets`` (s,).
 
-    ``area`` (s,) m²: of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size; ``kappa`` (s,): see the
-    module.
+    ``area`` (s,) m²: area of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size h per tet; ``kappa``
+    (s,): factor of the stiffness ``kappa area / h`` of samples on faces.
     """
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)

@@ -35,8 +35,9 @@ REACH = 0.03
 class PinSchedule:
     """Hard pins: tet vertices, or unknowns of a subspace, with prescribed positions in each frame.
 
-    ``corners`` (q,): vertex or unknown indices, ascending. ``targets`` (samples,q,3) m: positions, evenly spaced in
-    time. ``held`` (frames,q) bool: True if a corner is prescribed in the interval that ends at a frame.
+    ``corners`` (q,): indices of these vertices or unknowns, ascending. ``targets`` (samples,q,3) m: their positions as
+    a track, with evenly spaced samples from frame to frame. ``held`` (frames,q) bool: True if a corner is prescribed in
+    the interval that ends at a frame, False if it is free.
     """
 
     corners: np.ndarray
@@ -48,7 +49,9 @@ class PinSchedule:
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the held corners' positions (k,3) m at the fraction ``part`` of the interval up to ``frame``."""
+        """Return the prescribed positions (k,3) m of the held corners at the fraction ``part`` (0 to 1) of the interval
+        that ends at ``frame``, interpolated linearly between samples.
+        """
         mask = self.held[frame]
         before, after, part = samples_at(self.targets, len(self.held), frame, part)
         return before[mask] + part * (after[mask] - before[mask])
@@ -64,7 +67,7 @@ class PinnedSurface:
     pinned : (p,) indices of the pinned surface vertices
     positions : (samples,p,3) m, track of their prescribed positions
     held : (frames,p) bool, True for vertices held in the interval that ends at a frame
-    most : maximum number of springs; omitted samples add their stiffness to the nearest spring
+    most : maximum number of springs; each also gets the stiffness of the omitted samples nearest to it
     """
 
     def __init__(
@@ -82,7 +85,9 @@ class PinnedSurface:
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """Return the hard pins: pinned vertices that coincide with tet vertices, if the mesh conforms to them."""
+        """Return the hard pins: the pinned vertices that coincide with a tet vertex of a mesh that conforms to the
+        surface. If several coincide with the same tet vertex, the first prescribes its position.
+        """
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
         at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
@@ -91,8 +96,8 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """Return a copy with a single frame and the first positions, with the vertices held in all frames after the
-        first.
+        """Return a copy with a single frame: it holds the vertices that are held in all frames after the first, at
+        their positions of the first sample.
         """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
@@ -136,8 +141,8 @@ class PinnedSurface:
         return Anchors(found.embedding.take(free), found.factors[free], found.target_weights[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Return the springs' stiffness matrix (n,n), N/m, over one coordinate of the tet vertices, in the interval
-        that ends at ``frame``. ``moduli`` (m,) Pa: Young's moduli of the tets.
+        """Return the stiffness matrix (n,n), N/m, of the springs over the tet vertices, for one coordinate, in the
+        interval that ends at ``frame``. It is the same for x, y and z; ``moduli`` (m,) Pa are the tets' Young's moduli.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
@@ -146,8 +151,8 @@ class PinnedSurface:
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
         """Return the mean ratio of a spring's elongation to the elongation at which it stiffens; 0 without springs.
 
-        The mean is weighted by stiffness times squared ratio. ``displacements`` (n,3) m: of the tet vertices;
-        ``moduli`` (m,) Pa: Young's moduli of the tets.
+        The mean is weighted by stiffness times squared ratio. ``displacements`` (n,3) m are those of the tet vertices,
+        ``moduli`` (m,) Pa the tets' Young's moduli.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
@@ -161,7 +166,9 @@ class PinnedSurface:
         return at_frames(self._positions, len(self.held))[frame]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the pinned vertices' positions (p,3) m at the fraction ``part`` of the interval up to ``frame``."""
+        """Return the prescribed positions (p,3) m of the pinned vertices at the fraction ``part`` (0 to 1) of the
+        interval that ends at ``frame``.
+        """
         before, after, part = samples_at(self._positions, len(self.held), frame, part)
         return before + part * (after - before)
 
@@ -180,7 +187,9 @@ class PinLoad(NamedTuple):
     target_weights: sp.csr_matrix
 
     def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
-        """Return the springs as a load while the pinned vertices move from ``before`` to ``after``, (p,3) m."""
+        """Return the springs as a load in a step in which the pinned vertices move from ``before`` to ``after``, (p,3)
+        m each.
+        """
         return StiffeningSprings(
             self.points, self.stiffness, self.reach, self.target_weights @ before, self.target_weights @ after
         )
@@ -191,7 +200,7 @@ class PinSprings(NamedTuple):
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : function that returns the points of an Embedding as functions of a solver's unknowns
+    carried : function that returns the points of an Embedding, with positions that depend on a solver's unknowns
     """
 
     pinned: PinnedSurface

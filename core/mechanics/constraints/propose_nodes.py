@@ -1,4 +1,6 @@
-"""Proposal of dynamic nodes for a body: a few vertices, far from one another and from pins, mostly in soft regions."""
+"""Proposal of dynamic nodes for a body: a few vertices, far from one another and from the pins, and mostly in soft
+regions, which move most.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,9 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Choose the best node among ``vertices``, and its mirror vertex; return False if none is possible."""
+        """Choose the best node among ``vertices`` (indices), together with its mirror vertex. Return False if none can
+        be a node.
+        """
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
         vertex = self._best(vertices[able[vertices]]) if room > 0 else None
@@ -105,8 +109,9 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Choose a node in the stiff part ``inside`` (n,) bool, and its mirror vertex in another part, if possible. A
-        part with a node or a pinned vertex gets no further node.
+        """Choose a dynamic node in the stiff part of the vertices ``inside`` (n,) bool, unless the part has a node or a
+        pinned vertex. Choose its mirror vertex, too, if that is outside the part and can be a node. ``part`` (n,):
+        label of each vertex's stiff part, -1 elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return
@@ -123,7 +128,11 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """Return the vertex farthest from nodes and pins, with distances scaled by softness, or None."""
+        """Return the vertex with the largest product of distance and a power of softness; None if all products are 0.
+
+        The distance is that to the nearest node or pin, or to the mirror vertex if that is nearer. Without nodes and
+        pins, the distance from the centroid of all vertices replaces it.
+        """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]
         return int(vertices[score.argmax()]) if len(score) and score.max() > 0.0 else None

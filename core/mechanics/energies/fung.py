@@ -41,7 +41,9 @@ def _stretching(s):
 
 @inner_kernel
 def _slopes(exponent):
-    """Return the first two derivatives of exp at ``exponent``, with a polynomial beyond ``LARGEST_EXPONENT``."""
+    """Return the first and second derivatives of exp at ``exponent``. Above ``LARGEST_EXPONENT``, return
+    the derivatives of the polynomial that continues exp.
+    """
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)
     top = np.exp(LARGEST_EXPONENT)

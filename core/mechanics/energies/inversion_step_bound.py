@@ -17,9 +17,11 @@ HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return per tet a step size (m,), at most 1, with which ``F + t dF`` does not invert; det F > 0 at the start.
+    """Return per tet a step size (m,), at most 1, along which ``F + t dF`` does not invert, with det F > 0 at the
+    start.
 
-    It is 1, or ``SAFE`` times the first t in [0, 1] that inverts the tet. F (m,3,3): deformation gradients.
+    It is 1 if no t in [0, 1] inverts the tet, else ``SAFE`` times the first t that does. F, dF (m,3,3): deformation
+    gradients and their changes.
     """
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)
@@ -48,7 +50,7 @@ def _fill(begin, end, F, dF, part):
 
 @inner_kernel
 def _before_zero(a, b, c, d):
-    """Return ``SAFE`` times the first zero in [0, 1] of ``a + b t + c t² + d t³`` (a > 0), or 1 without a zero."""
+    """Return ``SAFE`` times the first zero of ``a + b t + c t² + d t³`` (a > 0) in [0, 1], or 1 if there is none."""
     first, second = 1.0, 1.0
     bend = c * c - 3.0 * b * d
     if bend > 0.0:

@@ -30,8 +30,9 @@ from .tangent import Tangent, project
 class PrincipalFunction:
     """Kernels of one isotropic energy: its density and the derivatives of the density by the principal stretches.
 
-    Their arguments are the principal stretches ``sigma`` (n,3) of n tets and ``parameters`` (n,2+): mu, lambda and
-    further parameters of the energy. They write into their last arguments.
+    They are functions of the principal stretches ``sigma`` (n,3) of n tets and of ``parameters`` (n,2+): mu, lambda and
+    further parameters of the energy. They write into their last arguments. They run serially: this takes 1 ms for
+    100,000 tets, and halves compile time.
     """
 
     fill_value: Callable[..., None]
@@ -55,8 +56,8 @@ class PrincipalFunction:
     def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the second derivatives of psi per tet, Pa, at principal stretches ``sigma`` (n,3).
 
-        The results are the Hessian by the stretches (n,3,3), and the coefficients flip and twist (see the module),
-        (n,3) each, of the index pairs (2,3), (1,3), (1,2).
+        They are the Hessian by the stretches (n,3,3), and the coefficients flip and twist (see the module), (n,3) each,
+        of the index pairs (2,3), (1,3), (1,2).
         """
         out = np.empty((len(sigma), 3, 3)), np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
         self.fill_curvature(sigma, parameters, *out)
@@ -67,8 +68,10 @@ class PrincipalFunction:
 class IsotropicEnergy:
     """Isotropic elastic energy density, given by functions of the principal stretches; an entry of the registry.
 
-    ``own`` names the dimensionless fields of ``MaterialSettings`` that follow mu and lambda in the energy's parameters.
-    If ``prevents_inversion``, steps with contact between bodies are limited so that no tet of this energy inverts.
+    ``own`` names the fields of ``MaterialSettings`` that the energy uses besides stiffness and Poisson's ratio; they
+    are the columns of its parameters after mu and lambda. They are dimensionless, so animated stiffness scales mu and
+    lambda only. If ``prevents_inversion``, steps with contact between bodies are limited so that no tet of this energy
+    inverts.
     """
 
     name: str
@@ -91,7 +94,9 @@ class IsotropicEnergy:
         return P
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the density's Hessian by F in the frame of the singular vectors, semi-definite if ``projected``."""
+        """Return the second derivative of the density by F, in the frame of F's singular vectors. If ``projected``, it
+        is the nearest positive semi-definite one.
+        """
         U, V, curvature = deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters)
         return _tangent(U, V, curvature, projected)
 
@@ -100,11 +105,15 @@ class IsotropicEnergy:
         return self.principal.value(stretch.values, parameters)
 
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the principal stresses per symmetric stretch S, (n,3), Pa: density derivatives by S's eigenvalues."""
+        """Return the principal stresses per symmetric stretch S, (n,3), Pa: the derivative of the density in the
+        eigenframe of S.
+        """
         return self.principal.gradient(stretch.values, parameters)
 
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the density's Hessian by S in the frame of the eigenvectors, semi-definite if ``projected``."""
+        """Return the second derivative of the density by S, in the eigenframe of S. If ``projected``, it is the nearest
+        positive semi-definite one. Its twist is not used, since S is symmetric.
+        """
         return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
 
 
@@ -151,7 +160,9 @@ def principal_stress(s, own, slope, out):
 
 @inner_kernel
 def ordered(psi):
-    """Return the energy density ``psi``, or inf if it is NaN, which the line search cannot compare."""
+    """Return the energy density ``psi``, or inf if it is NaN (inf - inf after overflow), which the line search cannot
+    compare.
+    """
     return psi if psi == psi else np.inf
 
 

@@ -35,7 +35,9 @@ class Deformation(NamedTuple):
         return batch_stretch(self.sigma, self.V)
 
     def polar(self) -> Stretch:
-        """Return the polar stretches ``S = R^T F`` with their eigendecompositions."""
+        """Return the polar stretches ``S = R^T F`` with their eigendecompositions, computed from the decompositions of
+        F.
+        """
         return Stretch(self.stretch(), self.sigma, self.V)
 
     def take(self, rows: np.ndarray | slice) -> Deformation:

@@ -43,7 +43,9 @@ class LinearEnergy(IsotropicEnergy):
         return 2.0 * parameters[:, 0, None, None] * strain + (parameters[:, 1] * trace)[:, None, None] * np.eye(3)
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the constant second derivative of the density by F, in world axes. It is always semi-definite."""
+        """Return the second derivative of the density by F, which is constant, in world axes. It is semi-definite
+        without projection.
+        """
         n = len(parameters)
         axes = np.tile(np.eye(3), (n, 1, 1))
         mu, lam = parameters[:, 0], parameters[:, 1]

@@ -33,7 +33,9 @@ def _log_ratio(s):
 
 @inner_kernel
 def _volumetric_derivatives(s, mu, lam):
-    """Return the first and second derivatives, Pa, of the volume term g(J) at principal stretches s (3,)."""
+    """Return the first and second derivatives of the volume term g(J) (see the module), Pa, at principal stretches s
+    (3,).
+    """
     J = s[0] * s[1] * s[2]
     at = max(J, SMALLEST_RATIO)
     log = _log_ratio(s) if J >= SMALLEST_RATIO else np.log(SMALLEST_RATIO)

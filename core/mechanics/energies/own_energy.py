@@ -67,11 +67,15 @@ def register_energy(
 
 @dataclass(frozen=True)
 class OwnFunction(PrincipalFunction):
-    """Energy density of a user-defined formula, differentiated automatically by the principal stretches."""
+    """Density of a user-defined formula, with its derivatives by the principal stretches from automatic
+    differentiation.
+    """
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
-        """Return the kernels of the formula ``psi``, continued smoothly below ``LEAST`` unless valid ``everywhere``."""
+        """Return the kernels of the formula ``psi``. Unless ``psi`` is valid ``everywhere``, it is continued smoothly
+        below the stretch ``LEAST``.
+        """
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:
             mu, lam = parameters[:, 0], parameters[:, 1]

@@ -20,7 +20,8 @@ from ...foundation.kernels.small_matrix import eigh3, into_frame, out_of_frame
 
 
 class Tangent(NamedTuple):
-    """Second derivatives of the energy densities of m tets by F, in the frames of the singular vectors.
+    """Second derivatives of the energy densities of m tets by F, in the frames of the singular vectors (see the
+    module).
 
     ``U``, ``V`` (m,3,3): rotations; ``curvature`` (m,3,3), Pa: A in the module; ``flip``, ``twist`` (m,3), Pa:
     coefficients of the index pairs (2,3), (1,3), (1,2).
@@ -33,7 +34,9 @@ class Tangent(NamedTuple):
     twist: np.ndarray
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
-        """Return the linear change of the stresses (m,3,3), Pa, for changes ``dF`` (m,3,3) of F."""
+        """Return the linear change of the stresses per tet, (m,3,3), Pa, for changes ``dF`` (m,3,3) of the deformation
+        gradients.
+        """
         out = np.empty((len(dF), 3, 3))
         _stress_change(len(dF), *self, dF, out)
         return out
@@ -64,8 +67,8 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Project tangents to semi-definite ones, in place: set negative ``flip`` and ``twist`` (m,3), and negative
-    eigenvalues of ``curvature`` (m,3,3), to zero.
+    """Project tangents to the nearest positive semi-definite ones, in place: clamp the negative eigenvalues of
+    ``curvature`` (m,3,3), and negative ``flip`` and ``twist`` (m,3), at zero.
     """
     _project(len(flip), curvature, flip, twist)
 

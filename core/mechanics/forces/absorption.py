@@ -1,8 +1,9 @@
 """Surfaces that reduce a force field's strength behind them: Blender's *Absorption*.
 
-A field acts on a point along the arm: the vector from the field's nearest point to this point. Each surface that the
-arm crosses transmits the fraction ``1 - absorption``, however often it is crossed. `docs/design/forces.md` lists the
-differences to Blender.
+A field acts on a point along the arm: the vector from the field's nearest point to this point
+(``FieldCoordinates.arms``).
+Each surface that the arm crosses transmits the fraction ``1 - absorption``, however often it is crossed.
+`docs/design/forces.md` lists the differences to Blender.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy with scaled Lame parameters per point; ``scale``: (m,) for both, or (m,2) for mu and lambda."""
+        """Return a copy with the Lame parameters of each point times ``scale``: (m,) for both, or (m,2) for mu and
+        lambda.
+        """
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
         other.parameters[:, :2] *= scale.reshape(len(scale), -1)
@@ -75,13 +77,16 @@ class ElasticDensity:
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by F, Pa, made semi-definite if ``projected``."""
+        """Return the second derivatives of the densities by F, Pa. If ``projected``, they are the nearest positive
+        semi-definite ones.
+        """
         return self._collect_tangent("tangent", deformation, projected)
 
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
-        """Return ``deformation`` and its polar stretch per point, as strain potentials use them.
+        """Return the deformation and the stretch per point on which strain potentials depend.
 
-        At points with a linear energy, U and V are replaced by the identity, and the stretch by ``(F + F^T)/2``.
+        The result is ``deformation`` with its polar stretch. At points with a linear energy, the rotations U and V are
+        replaced by the identity, and the polar stretch by ``(F + F^T)/2``.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
         if not small:
@@ -95,7 +100,7 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if the energy of any tet forbids inversion."""
+        """True if the energy of any tet forbids inversion, so that steps with contact between bodies are limited."""
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
@@ -137,7 +142,9 @@ class ElasticDensity:
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by S, Pa, made semi-definite if ``projected``."""
+        """Return the second derivatives of the densities by S, Pa. If ``projected``, they are the nearest positive
+        semi-definite ones.
+        """
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
     # ---------------------------------------------------------------------------------------------------------------

@@ -51,7 +51,9 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Interpolate the positions ``x`` (n,3) m, or velocities, of the tet vertices to the points, (p,3)."""
+        """Return the positions (p,3) m of the points for tet vertices at ``x`` (n,3) m. Other vertex vectors, such as
+        velocities, are interpolated alike.
+        """
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:
@@ -66,7 +68,9 @@ class EmbeddedPoints:
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return the forces (n,3) N at the tet vertices that are equivalent to ``forces`` (p,3) N at the points."""
+        """Return the forces (n,3) N at the tet vertices that are equivalent to ``forces`` (p,3) N at the points, summed
+        serially in a fixed order.
+        """
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
@@ -76,12 +80,18 @@ class EmbeddedPoints:
         _add_stiffness(self._slots[self._embedding.tet_indices], self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return ``stiffness``, which couples points, per pair of tet vertices; points from p on are fixed."""
+        """Return ``stiffness``, which couples points, as blocks per pair of tet vertices. Point indices from p on refer
+        to obstacles, which are fixed.
+        """
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Tet vertices that carry each point, (p,c), and their weights, (p,c). Vertices of negligible weight are -1."""
+        """Tet vertices that carry each point, (p,c), and their weights, (p,c).
+
+        Corners of negligible weight come last, with the index -1; otherwise they would couple vertices that are not in
+        contact.
+        """
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE
         order, most = np.argsort(none, axis=1, kind="stable"), int((~none).sum(axis=1).max(initial=1))

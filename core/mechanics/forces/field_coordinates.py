@@ -79,7 +79,8 @@ class FieldCoordinates(NamedTuple):
 
 
 def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldCoordinates:
-    """Return the coordinates of ``points`` (p,3) relative to a field with a ``centre`` (3,) and a unit ``axis`` (3,).
+    """Return the coordinates of ``points`` (p,3) relative to a field with the ``centre`` (3,) and the unit ``axis``
+    (3,).
 
     Depending on its shape, the field acts from the centre, from the line along the axis, or from the plane across the
     axis. Lengths are in the field's unit.
@@ -98,9 +99,8 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return per point the vector (p,3) along which absorbing surfaces block the field.
-
-    The vector begins at the field's nearest point, or at the rest position of a harmonic field's spring.
+    """Return per point the vector (p,3) along which absorbing surfaces block the field. The vector leads to the point
+    from the field's nearest point, or, for a harmonic field, from the rest position of its spring.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms

@@ -109,7 +109,9 @@ class ForceFieldPotential(StepPotential):
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return ``vectors`` (p,3) rotated by rotation vectors ``angles`` (p,3), in radians (Rodrigues)."""
+    """Return vectors (p,3) rotated by ``angles`` (p,3): each rotation vector is axis times angle in radians
+    (Rodrigues).
+    """
     angle = np.linalg.norm(angles, axis=1, keepdims=True)
     axis = angles / np.where(angle > 0.0, angle, 1.0)
     along = axis * np.einsum("pi,pi->p", axis, vectors)[:, None]

@@ -9,7 +9,8 @@ from .step_potential import LowRankPotential
 
 
 class NodeInertia(LowRankPotential):
-    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements ``q = Y^T (x - start)``.
+    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements ``q = Y^T (x - start)`` at positions
+    x.
 
     Parameters
     ----------

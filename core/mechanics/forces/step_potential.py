@@ -57,8 +57,8 @@ class StepPotential(Protocol):
         """
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms, such as friction, to ``positions`` (n,3) m. Return True if the potential changed
-        noticeably. By default, there are no lagged terms.
+        """Update lagged terms (such as friction) to ``positions`` (n,3) m, after a full step of the solver or at its
+        solution. Return True if that changed the potential noticeably. By default, there are no lagged terms.
         """
         return False
 
@@ -80,7 +80,9 @@ class CrossElementPotential(StepPotential):
     """
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Return the semi-definite Hessian, N/m, per pair of vertices, without the part of :meth:`add_stiffness`."""
+        """Return the part of the semi-definite Hessian, N/m, that :meth:`add_stiffness` does not add, as blocks per
+        pair of vertices. Subspaces do not call it.
+        """
 
 
 class BarrierStepPotential(CrossElementPotential):
@@ -117,13 +119,17 @@ class BarrierStepPotential(CrossElementPotential):
         """End the step: obstacles begin the next step at their current positions."""
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update lagged terms, such as friction, at a solution of the step. Return True if the potential changed."""
+        """Update lagged terms (such as friction) at a solution of the step. Return True if that changed the potential
+        noticeably.
+        """
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction requires another iteration at ``positions`` (n,3) m."""
+        """Return True if friction requires another iteration after the one that led to ``positions`` (n,3) m."""
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest distance between surfaces divided by the barrier's range dhat; inf without contact."""
+        """Return the smallest distance between surfaces divided by the barrier's range dhat; inf if none are in
+        contact.
+        """
 
 
 class StrainPotentialStep(NamedTuple):
@@ -140,7 +146,8 @@ class StrainPotentialStep(NamedTuple):
 
 
 class StrainPotential:
-    """Potential of the tets' stretches: polar stretches, or the independent stretches of Mixed FEM.
+    """Potential that depends on the tets' stretches: those of the deformation, or the independent stretches of Mixed
+    FEM.
 
     A potential that ``is_strong`` may cancel most of the elastic energy.
     """
@@ -156,8 +163,8 @@ class StrainPotential:
     ) -> np.ndarray:
         """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
 
-        ``residual`` (m,6): in Mixed FEM, the stretch of the positions minus the independent ``stretch``. With
-        ``bends``, the stresses include the potential's second derivative times ``residual``.
+        Independent stretches are condensed out: ``residual`` (m,6) is the stretch of the positions minus ``stretch``;
+        with ``bends``, the stresses include the potential's second derivative times ``residual``.
         """
         raise NotImplementedError
 
@@ -166,7 +173,9 @@ class StrainPotential:
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives due to curved strain measures to ``tangent``, in tets that they soften."""
+        """Add the potential's second derivatives due to the curvature of its strain measures to the elastic
+        ``tangent``, in place, in tets where this softens the tangent.
+        """
         raise NotImplementedError
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:

@@ -68,7 +68,9 @@ class LinearSprings(Springs):
         self._go_on_from(forces)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant."""
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant that changes with each
+        :meth:`update`.
+        """
         further = self._away(positions) - self._give
         each = np.sum((self._forces + 0.5 * np.einsum("cij,cj->ci", self._K, further)) * further, axis=1)
         return float(np.sum(self._stiffness * self._reach**2 * each))
@@ -82,8 +84,8 @@ class LinearSprings(Springs):
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Linearise about the forces along the elongations at ``positions`` (n,3) m. Return False, without a change, if
-        the linearisation was already accurate.
+        """Linearise about the forces at ``positions`` (n,3) m. Only the component of each force along the elongation is
+        kept. Return False, without a change, if the linearisation was already accurate.
         """
         away = self._away(positions)
         forces = self._forces_at(away)
@@ -113,7 +115,9 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """Return the forces (c,), in units of stiffness times reach, for elongations ``give`` (c,), in units of reach."""
+    """Return the force f (c,), in units of stiffness times reach, for elongations ``give`` = c(f) (c,), in units of
+    reach.
+    """
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
     # The two forms of a quadratic equation's root, each where it does not cancel.
@@ -121,7 +125,9 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """Return the secant compliance ``c(f) / f`` (c,) at forces f (c,), or for ``power`` 2 the tangent ``c'(f)``."""
+    """Return the secant compliance ``c(f) / f`` (c,) at forces f (c,), or, if ``power`` is 2, the tangent compliance
+    ``c'(f)``.
+    """
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 
@@ -131,5 +137,7 @@ def _gives(forces: np.ndarray) -> np.ndarray:
 
 
 def _along(displacements: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return ``displacements`` (c,3) divided by ``lengths`` (c,) and times ``sizes`` (c,); 0 where a length is 0."""
+    """Return the vectors ``displacements`` (c,3) divided by ``lengths`` (c,) and times ``sizes`` (c,); 0 where a length
+    is 0.
+    """
     return displacements * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

@@ -65,11 +65,15 @@ class UnilateralSprings:
         self._normals = touch.normals
 
     def point_displacements(self, change: np.ndarray) -> np.ndarray:
-        """Return the points' displacements (p,3) m since the iteration's beginning for a ``change`` of the unknowns."""
+        """Return the displacements (p,3) m of the points if the unknowns change by ``change`` from the iteration's
+        beginning.
+        """
         return self._points.positions(self._unknowns + change) - self._positions
 
     def extend_candidates(self, change: np.ndarray) -> None:
-        """Add candidate springs at all points that are in contact after a ``change`` of the unknowns."""
+        """Add candidate springs at all points that are in contact if the unknowns change by ``change`` in this
+        iteration.
+        """
         there = self._look(self._unknowns + change)
         new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
         if new.any():
@@ -80,8 +84,8 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Return the penetration depths (p,) m at point displacements u (p,3) m: negative without contact, 0 at points
-        without a candidate spring.
+        """Return the penetration depths (p,) m of the candidate springs at point displacements u (p,3) m in this
+        iteration. They are negative without contact, and 0 at points without a candidate.
         """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)
 
@@ -120,10 +124,12 @@ class UnilateralPotential(StepPotential, Protocol):
     """Potential with springs that push but never pull, whose active set the solver updates."""
 
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
-        """Return the springs for an iteration that begins at ``unknowns``, where the stiffness was last assembled."""
+        """Return the springs for an iteration that begins at ``unknowns``, at which the solver last assembled the
+        stiffness.
+        """
 
     def is_active(self, unknowns: np.ndarray) -> bool:
         """Return True if any spring pushes at ``unknowns``."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
-        """Return True if terms other than the springs require another iteration at ``unknowns``."""
+        """Return True if terms other than the springs require an iteration after the one that led to ``unknowns``."""

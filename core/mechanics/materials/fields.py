@@ -160,7 +160,9 @@ def material_fields(
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
-    """Normalize the ``weights`` (m,k) of the tets in place; tets without weights get the first material."""
+    """Normalize the material ``weights`` (m,k) of the tets in place and return them. Tets without weights get the first
+    material.
+    """
     uneven = weights.sum(axis=1) != 1.0
     weights[uneven] = normalize_weights(weights[uneven])
     return weights
@@ -201,8 +203,10 @@ def blend(
 
 
 def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the mean per tet, (m,j), of material parameters ``values`` (k,j) with weights ``alike`` (m,k). Equal
-    values are reproduced exactly.
+    """Return the weighted mean per tet, (m,j), of parameters ``values`` (k,j) of the materials.
+
+    ``alike`` (m,k) are the weights, which need not sum to 1. The mean is computed relative to the material ``dominant``
+    (m,) of each tet, so it is exact if all materials of nonzero weight have equal values.
     """
     own = values[dominant]
     return own + np.einsum("mk,mkj->mj", alike, values - own[:, None]) / alike.sum(axis=1)[:, None]

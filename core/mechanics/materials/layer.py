@@ -45,7 +45,9 @@ class Layer:
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:
-        """Raise SettingsError if the layer does not fit the number of ``materials`` or of surface ``vertices``."""
+        """Raise SettingsError if the layer does not fit the body: its material must be one of ``materials`` (a count),
+        and its map must have one value for each of the ``vertices`` (a count) of the body's surface.
+        """
         if not 0 <= self.material < materials:
             raise SettingsError("A layer uses a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:

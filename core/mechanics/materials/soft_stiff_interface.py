@@ -41,10 +41,11 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return per soft tet in ``hanging`` (k,) the square root, in cells, of the area of its interface, (k,).
+    """Return, for each of the soft tets with the indices ``hanging`` (k,), the size (k,) of the interface that the tet
+    touches: the square root of the interface's area, in cells.
 
-    ``stiffness`` (n,): logarithm of the modulus per vertex. The integral of its gradient across the interface is the
-    interface's area times the rise [coarea formula].
+    ``stiffness`` (n,) is the logarithm of the modulus per vertex. Across the interface it rises from one material to
+    the other, so the integral of its gradient is the interface's area times the rise [coarea formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

@@ -89,9 +89,11 @@ def _sharpness(mean: np.ndarray, squares: np.ndarray) -> np.ndarray:
 def _vertex_means(
     mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mask (n,) bool of the tet vertices near surface points, and the points' mean weights (n,k), 0 elsewhere.
+    """Return the mean weights of the surface points near each tet vertex.
 
-    ``painted`` (s,k): weights of the points; ``area`` (s,): their areas, divided among the corners of their tets.
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,), and each divides its area among the
+    corners of its tet. Return a mask (n,) bool of the tet vertices that get a share, and the mean weights (n,k), 0
+    elsewhere. A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)
@@ -104,9 +106,10 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a mask (m,) bool of the tets that contain surface points, and the mean weights (m,k), 0 elsewhere.
+    """Return the mean weights of the surface points in each of ``m`` tets.
 
-    ``painted`` (s,k): weights of the surface points; ``area`` (s,): their areas.
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). Return a mask (m,) bool of the tets
+    that contain points, and their mean weights (m,k) by area, 0 elsewhere.
     """
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0

@@ -1,17 +1,20 @@
-"""EigenFit as published [EigenFit19]: modes of the current configuration, recomputed at the start of each step.
+"""[EigenFit19] in its published form: modes of the current configuration, recomputed at the start of each step.
 
 Let ``K u_i = lambda_i M u_i`` be the modes of the projected stiffness K at the step's start, mass-orthonormal in U, and
-R the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1) U^T f`` to the forces f and ``M U (R -
-1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). Both derive from
+R the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1) U^T f`` to the forces f and
+``M U (R - 1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). Both derive from
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with all quantities but x fixed at the step's start. K in Y is the elastic stiffness alone, so q excludes the stiffness
-of pin springs.
+with all quantities but x fixed at the step's start. q linearises the modal coordinates of :mod:`.stretch_potential`. K
+in Y is the elastic stiffness alone, so q excludes the part of a mode's stiffness due to springs of pins. The
+stiffness-proportional damping is that of the stretch potential.
 
-Two points differ from the paper. Current modes are paired with the rotated modes at rest by the modal assurance
-criterion (MAC) instead of their index. The eigensolver starts from the rotated modes at rest instead of the modes of
-the last step. So a step depends only on the state at its start, and a resumed bake is bitwise identical.
+Two points differ from the paper. First, current modes are paired with the modes at rest, rotated by the mean rotation
+of the body, by the modal assurance criterion (MAC) instead of their index. If R is not diagonal, it is transformed by
+the orthogonal matrix nearest to the overlap of the current modes with the rotated modes at rest. Second, the
+eigensolver starts from the rotated modes at rest instead of the modes of the last step. So a step depends only on the
+state at its start, and a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
 
 Trap: as in the paper, V is not a potential of the whole motion, and its forces may have a resultant and a torque.
 """
@@ -59,10 +62,9 @@ class CurrentModes:
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return the modal coordinates q (k,), kg^(1/2) m, and stiffness correction ``Y C Y^T``, N/m, of the current
-        modes.
-
-        ``x`` (r,3): positions at the step's start. ``scale`` (c,): stiffness factor per element or cubature point.
+        """Return the modal coordinates q (k,), kg^(1/2) m, of k current modes at a step's start with the positions x
+        (r,3), and the stiffness correction ``Y C Y^T``, N/m, with ``Y = dq/dx`` and the correction C in modal
+        coordinates. ``scale`` (c,) multiplies the stiffness per element or cubature point.
         """
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
@@ -91,9 +93,8 @@ class CurrentModes:
 
 
 class CurrentLoad:
-    """Load that corrects the stiffness of the current ``modes``.
-
-    ``scale`` (c,): stiffness factor per element or cubature point; ``beta``, s: stiffness-proportional damping.
+    """Load that corrects the stiffness of the current ``modes``. ``scale`` (c,): stiffness factor per element or
+    cubature point; ``beta``, s: stiffness-proportional damping.
     """
 
     def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
@@ -105,10 +106,12 @@ class CurrentLoad:
 
 
 class CurrentPotential(LowRankPotential):
-    """Potential ``1/2 q . C q + friction / 2 (q - q_b) . C (q - q_b)`` of the modal coordinates q (k,) during a step.
+    """Potential of the modal coordinates q (k,), kg^(1/2) m, in a step: ``1/2 q . C q``, plus the damping term
+    ``friction / 2 (q - q_b) . C (q - q_b)`` with the stiffness correction C.
 
-    ``q``, kg^(1/2) m: coordinates at the step's start. ``low_rank``: dq/dx and the stiffness correction C.
-    ``friction``: stiffness-proportional damping divided by the time step. q_b: coordinates at ``motion.base``.
+    q_b: coordinates at the positions that the time integration rule extrapolates (``motion.base``); ``friction``:
+    stiffness-proportional damping over the time step. Arguments: ``q``, coordinates at the step's start; ``low_rank``,
+    dq/dx and C.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

@@ -1,14 +1,16 @@
-"""Estimate of the dynamic error of a coarse body, and of the number of vibrations to match, from spectra alone.
+"""Estimates from spectra alone: the dynamic error of a coarse body, unmatched and matched, and the number of vibrations
+to match.
 
 A body at rest under a suddenly applied acceleration a moves in its modes, in the linear regime, by
 
     u(t) = sum_k p_k (1 - cos omega_k t) / lambda_k v_k,     p_k = v_k . M a
 
-(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). Let a and b be the modal
-amplitudes of the fine and the coarse body, and B the overlap of coarse with fine modes. The squared distance of the
-bodies in the mass norm is ``|u_f - u_c|² = a.a + b.b - 2 b . B a``. The squared movement is ``a.a``. Both are summed
-over the accelerations of :func:`.vibrations.modal_loads`. The estimate is ``sqrt(max |u_f - u_c|² / max |u_f|²)``, with
-both maxima over two periods of the slowest vibration.
+(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). The equation holds for the fine
+body and for the coarse one, unmatched or with the matched stiffness. Let a and b be the modal amplitudes of the fine
+and the coarse body, and B the overlap of coarse with fine modes. The squared distance of the bodies in the mass norm is
+``|u_f - u_c|² = a.a + b.b - 2 b . B a``, and the squared movement is ``a.a``. Both are summed over the accelerations of
+:func:`.vibrations.modal_loads`. The estimate is ``sqrt(max |u_f - u_c|² / max |u_f|²)``, with both maxima over two
+periods of the slowest vibration. It includes the error of motions that the coarse modes cannot represent.
 """
 
 from __future__ import annotations
@@ -32,9 +34,8 @@ WORTH = 0.01
 
 
 class Estimate(NamedTuple):
-    """Errors of a coarse body's displacements, divided by the largest movement of the finer body.
-
-    ``plain``: error without a match of vibrations; ``matched``: error with a match.
+    """Expected or measured errors of the coarse body's displacements, relative to the fine body's movement: ``plain``
+    without a match of vibrations, ``matched`` with it.
     """
 
     plain: float
@@ -48,9 +49,9 @@ def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
 
 
 def sufficient_mode_count(spectra: Spectra) -> int:
-    """Return the number of lowest coarse vibrations to match; 0 if none can be matched.
-
-    It is the smallest number with an expected error at most WORTH above the least error that any number reaches.
+    """Return the smallest number of lowest coarse vibrations to match with which the expected error exceeds the least
+    possible error by at most WORTH; 0 if no vibration can be matched. The highest coarse mode in the spectra is never
+    matched: it only shows whether a cluster of near-equal eigenvalues ends before it.
     """
     counts = [m for m in range(1, len(spectra.coarse)) if truncate_at_cluster(spectra.coarse, m) == m]
     paired = [(m, pairs) for m in counts if len((pairs := pair(spectra, m)).coarse)]
@@ -59,14 +60,18 @@ def sufficient_mode_count(spectra: Spectra) -> int:
 
 
 def _matched(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the stiffness (c,c), 1/s², of the matched coarse body, in the basis of its c unmatched modes."""
+    """Return the stiffness matrix (c,c), 1/s², in the basis of the c coarse modes: the target stiffness for the paired
+    modes, the eigenvalues on the diagonal for the others.
+    """
     K = np.diag(spectra.coarse)
     K[np.ix_(pairs.coarse, pairs.coarse)] = target_modal_stiffness(spectra, pairs)
     return K
 
 
 def _apart(spectra: Spectra, K: np.ndarray) -> float:
-    """Return the expected error of a coarse body with the stiffness K (c,c), 1/s², in the basis of its modes."""
+    """Return the expected error, relative to the fine body's movement, of a coarse body whose stiffness in the basis of
+    its modes is K (c,c), 1/s².
+    """
     times = np.linspace(0.0, SWINGS * 2.0 * np.pi / np.sqrt(spectra.fine[0]), SAMPLES)
     eigenvalues, turn = np.linalg.eigh(K)
     a = _factors(times, spectra.fine, spectra.fine_loads)
@@ -78,6 +83,8 @@ def _apart(spectra: Spectra, K: np.ndarray) -> float:
 
 
 def _factors(times: np.ndarray, eigenvalues: np.ndarray, modal_loads: np.ndarray) -> np.ndarray:
-    """Return the modal amplitudes (t,k,l) at t times, s, of k modes under l suddenly applied accelerations."""
+    """Return the modal amplitudes (t,k,l) at t times, s, of k modes under l suddenly applied accelerations.
+    ``eigenvalues`` (k,) 1/s²; ``modal_loads`` (k,l) are the modal loads.
+    """
     swing = (1.0 - np.cos(np.outer(times, np.sqrt(eigenvalues)))) / eigenvalues
     return swing[:, :, None] * modal_loads

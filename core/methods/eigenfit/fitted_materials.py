@@ -57,7 +57,9 @@ CROSSING = 4
 
 
 class OneStiffness:
-    """Match method that scales all moduli by the ratio of fine to coarse eigenvalue of the first paired vibration."""
+    """Match method that multiplies all moduli by one factor, the ratio of fine to coarse eigenvalue of the first paired
+    vibration. See :class:`.methods.MatchMethod`.
+    """
 
     name = "one_stiffness"
     label = "One Stiffness"
@@ -75,7 +77,9 @@ class OneStiffness:
 
 
 class FittedMaterials:
-    """Match method that scales mu and lambda of each element, to give all paired modes the fine body's stiffness."""
+    """Match method that fits the Lame moduli of each tet, so that all paired modes have the fine body's stiffness. See
+    :class:`.methods.MatchMethod`.
+    """
 
     name = "fitted_materials"
     label = "Fitted Materials"
@@ -102,7 +106,9 @@ class FittedMaterials:
 
 
 def _fit(fit: _Fit) -> np.ndarray:
-    """Return the logarithms z (m,2) of the factors of mu and lambda per element, fitted by Gauss-Newton iterations."""
+    """Solve a least-squares fit of moduli by Gauss-Newton iterations. Return z (m,2), the logarithms of the factors of
+    mu and lambda per element.
+    """
     z, part = fit.at_first, 1.0
     now = fit.at_rest()
     for _ in range(ROUNDS):
@@ -121,10 +127,9 @@ def _fit(fit: _Fit) -> np.ndarray:
 
 
 class _Fitted(NamedTuple):
-    """Modes and residuals of a fit at trial moduli.
-
-    ``found``: all computed modes; ``modes`` (k,r,3): the matched modes. ``residuals`` (k(k+1)/2,): weighted errors of
-    the modal stiffness on and above the diagonal, with their ``residual_weights``. ``total``: objective.
+    """Modes and residuals of a fit at given moduli. ``found``: all computed modes; ``modes`` (k,r,3): the k matched
+    ones; ``residual_weights`` (k(k+1)/2,): weight per residual; ``residuals`` (k(k+1)/2,): weighted residuals ``T - U^T
+    K U`` on and above the diagonal, with the target stiffness T; ``total``: objective.
     """
 
     found: np.ndarray
@@ -135,7 +140,9 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """Least-squares fit of the factors ``exp z`` of mu and lambda per element, z (m,2), to a target modal stiffness."""
+    """Least-squares problem for the factors of mu and lambda per element, with which the paired modes have their target
+    stiffness. The unknowns are the logarithms z (m,2) of the factors.
+    """
 
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
@@ -154,13 +161,17 @@ class _Fit:
         self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
-        """Return the modes and residuals at the logarithmic factors z (m,2), found from the start modes ``near``."""
+        """Return modes, residuals and objective at the logarithmic factors z (m,2) of the moduli. The eigensolver
+        starts from the modes ``near`` (k,r,3).
+        """
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
         return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
-        """Return the modes, residuals and objective for the initial moduli."""
+        """Return modes, residuals and objective for the initial moduli. In the full space the known modes at rest are
+        used. In a subspace these modes are recomputed together with some higher modes, at no extra cost.
+        """
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)
         return self._fitted(self.at_first, self._known)
@@ -174,7 +185,9 @@ class _Fit:
         return _Fitted(found.modes, now.modes, residual_weights, residuals, total)
 
     def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """Return the Gauss-Newton step (m,2) from the logarithmic factors z (m,2), at which ``now`` was computed."""
+        """Return the Gauss-Newton step (m,2) from the logarithmic factors z (m,2), whose modes and residuals are
+        ``now``.
+        """
         J = self._energies(z, now.modes).reshape(len(now.residuals), -1)
         J *= now.residual_weights[:, None]
         v = self._v.ravel()
@@ -183,8 +196,9 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """Return ``u_i . K_e u_j``, 1/s², of k modes (k,r,3) as an array (k(k+1)/2,m,2) by pair i <= j, element and
-        modulus. K_e is the part of element e's stiffness at rest that is proportional to mu or to lambda.
+        """Return ``u_i . K_e u_j``, 1/s², for all pairs i <= j of k modes (k,r,3), as an array (k(k+1)/2,m,2) by pair,
+        element and modulus. K_e is the part of the stiffness of element e at rest that is proportional to mu or to
+        lambda. z (m,2): logarithmic factors of the moduli.
         """
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])

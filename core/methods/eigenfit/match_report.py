@@ -13,10 +13,9 @@ from .matching import SHARE, Pairs, Spectra
 
 
 class Vibration(NamedTuple):
-    """Vibration of the coarse body in the report of a match.
-
-    ``frequency``, Hz: unmatched; ``right``, Hz: frequency of the fine counterpart, 0 without a match; ``share``:
-    fraction of the squared mass norm in the span of the fine modes.
+    """Vibration of the coarse body in the report of a match. ``frequency``, Hz: its unmatched frequency; ``right``, Hz:
+    the frequency of its counterpart in the finer body, 0 if unmatched; ``share``: the fraction of its squared mass norm
+    in the span of the fine modes.
     """
 
     frequency: float
@@ -25,7 +24,9 @@ class Vibration(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Result of a match: ``words``, the report for the user; ``vibrations`` of the coarse body, slowest first."""
+    """Result of a match: ``words``, the report for the user, empty if nothing is matched; ``vibrations`` of the coarse
+    body, lowest frequency first.
+    """
 
     words: str = ""
     vibrations: tuple[Vibration, ...] = ()
@@ -40,7 +41,9 @@ REFUSED = "Vibrations are not matched: "
 
 
 class _Words(NamedTuple):
-    """Texts of the report that depend on the finer body: its name, settings to raise, and a remedy for large errors."""
+    """Texts of the report that depend on the finer body: its name (``finer``); the setting to raise if a vibration has
+    no counterpart (``unlike``); the setting to raise if one is too soft (``limp``); the remedy for a large error.
+    """
 
     finer: str
     unlike: str
@@ -70,8 +73,9 @@ def match_summary(
 ) -> Match:
     """Return the report on the match of the lowest ``count`` vibrations.
 
-    ``is_chosen``: ``count`` was chosen automatically. ``off``: errors of the body's displacements, empty if unknown.
-    ``is_tried``: the errors were measured in trial simulations, one entry per load, instead of estimated.
+    ``is_chosen``: this number was chosen automatically. ``off``: errors of the body's displacements, empty if unknown.
+    They are measured in trial simulations, one entry per load, if ``is_tried``; otherwise they are estimated from the
+    spectra.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -92,7 +96,9 @@ def match_summary(
 
 
 def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
-    """Return the report for an unmatched body whose lowest ``count`` vibrations the user can make softer or stiffer."""
+    """Return the report for a body that is not matched, but whose lowest ``count`` vibrations the user can make softer
+    or stiffer.
+    """
     match = match_summary(spectra, pairs, count)
     if not match.vibrations:
         return match
@@ -102,8 +108,8 @@ def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
 
 def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
     """Return a sentence that names the user-controlled vibrations that were not computed, or "" if all were computed.
-
-    ``vibrations``: all computed vibrations; ``factors`` (frames,k): the user's stiffness factors.
+    ``vibrations`` are the computed ones; ``factors`` (frames,k) are the user's stiffness factors per frame and
+    vibration.
     """
     others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
     return f"{_named(others)} not controlled: raise Matched Vibrations." if others else ""
@@ -126,9 +132,8 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
 
 
 def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
-    """Return the sentences on a match that was rejected after its trial simulation.
-
-    ``off``: measured errors per load; ``is_one_mesh``: the finer body is the same mesh in the full space.
+    """Return the sentences on a match that was rejected, since its trial simulation showed no smaller error. ``off``:
+    measured errors per load; ``is_one_mesh``: the finer body is the same mesh in the full space.
     """
     tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
@@ -137,8 +142,8 @@ def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
     """Return a sentence with the errors of the body, matched and unmatched, in per cent of its movement.
 
-    ``is_tried``: the errors are measured, else estimated. An estimated unmatched error is omitted for two different
-    meshes (``is_one_mesh`` False).
+    ``is_tried``: the errors are measured, else estimated. The sentence omits an estimated unmatched error for two
+    different meshes (``is_one_mesh`` False), since that estimate assumes firmer pins than the body has.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
@@ -153,7 +158,9 @@ def _range(parts: Sequence[float]) -> str:
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
-    """Return one sentence per reason why some of the ``wanted`` lowest vibrations are unmatched."""
+    """Return one sentence per reason why some of the ``wanted`` lowest vibrations are unmatched. ``found``: number of
+    fine vibrations that were compared.
+    """
     alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {

@@ -59,10 +59,11 @@ were exchanged.
 class Spectra(NamedTuple):
     """Vibrations of a coarse body and of the finer body to match, without rigid motions.
 
-    Coarse body: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns. Finer body:
-    eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``: True if
-    the finer body is the same mesh in the full space. ``coarse_loads`` (c,l), ``fine_loads`` (f,l): modal loads due to
-    l accelerations (:func:`.vibrations.modal_loads`).
+    Coarse body, c modes: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns.
+    One mode beyond the modes to match shows whether a cluster of near-equal eigenvalues ends before it. Finer body, f
+    modes: eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``:
+    True if the finer body is the same mesh in the full space. ``coarse_loads`` (c,l), ``fine_loads`` (f,l): modal loads
+    due to l accelerations (:func:`.vibrations.modal_loads`).
     """
 
     coarse: np.ndarray
@@ -95,10 +96,11 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` + 1 modes of a body in its ``space``, and the fine modes to match them with.
+    """Return the lowest ``count`` + 1 modes of the body in its ``space``, and the fine modes to match them with.
 
-    Fine modes are those of ``finer``, the same body on a finer mesh, or by default of ``model`` in its full space.
-    ``springs`` hold the body in a subspace.
+    Fine modes are those of ``finer``, a model of the same body on a finer mesh, or by default of ``model`` in its full
+    space. If this finer space is ``space`` itself, its modes are both coarse and fine. ``springs`` are the springs that
+    hold the body in a subspace.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -117,7 +119,9 @@ def find_spectra(
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
-    """Return modes (c,r,3) of a space as displacements (c,n,3) of the vertices of its mesh, or of a ``finer`` mesh."""
+    """Return modes (c,r,3) of a space as displacements (c,n,3) of the n vertices of its mesh, or of a ``finer``
+    mesh.
+    """
     if space.is_reduced:
         modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
     if finer is None:
@@ -127,10 +131,9 @@ def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
-    """Return the pairs of the lowest ``count`` coarse modes with fine modes.
-
-    Three kinds of coarse modes stay unpaired: modes outside the span of the fine modes, modes that the cubature does
-    not resolve, and clusters of near-equal eigenvalues that continue beyond ``count``.
+    """Return the pairs of the lowest ``count`` coarse modes with fine modes. Three kinds of coarse modes stay unpaired:
+    those outside the span of the fine modes, those that the cubature does not resolve, and those of a cluster of
+    near-equal eigenvalues that continues beyond ``count``.
     """
     assurance = spectra.overlap[: truncate_at_cluster(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
@@ -140,7 +143,9 @@ def pair(spectra: Spectra, count: int) -> Pairs:
 
 
 def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
-    """Return the largest number of modes, up to ``count``, that splits no cluster of near-equal eigenvalues (k,)."""
+    """Return the largest number of lowest modes, at most ``count``, that does not split a cluster of near-equal
+    eigenvalues (k,).
+    """
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
         count -= 1
@@ -148,10 +153,11 @@ def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the target shapes Q (k,k) of the k paired modes in the basis of the coarse modes, an orthogonal matrix.
+    """Return the target shapes of the k paired modes in the basis of the coarse modes: the orthogonal matrix Q (k,k)
+    nearest to the overlap of coarse with fine modes.
 
-    Q is nearest to the overlap of coarse with fine modes. For two different meshes, Q combines only modes with near
-    eigenvalues or a large overlap. Smaller overlaps only reflect the difference of the meshes.
+    For two different meshes Q is block-diagonal: only modes with near eigenvalues or a large overlap are combined. A
+    small overlap of modes with distant frequencies only reflects the difference of the meshes.
     """
     overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
@@ -164,21 +170,25 @@ def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the stiffness (k,k), 1/s², that gives the paired coarse modes the fine shapes and eigenvalues."""
+    """Return the target stiffness (k,k), 1/s², of the k paired modes in the basis of the coarse modes: ``Q diag(fine)
+    Q^T`` with fine eigenvalues and :func:`target_mode_rotation` Q.
+    """
     Q = target_mode_rotation(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return the matrix F (k,k) that transforms a stiffness correction C to modal coordinates q: ``F C F^T``.
-
-    C is in the basis of ``modes`` (k,r,3). ``gradients`` (r,3,k): dq/dx.
+    """Return the matrix F (k,k) with which ``F C F^T`` is a stiffness correction in modal coordinates q, for a
+    correction C in the basis of ``modes`` (k,r,3). ``gradients`` (r,3,k): dq/dx. F is needed if the finer body has
+    another mesh: then springs of pins contribute to the modes but not to q.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
 
 class Matching:
-    """Match method that adds a potential of the stretches, so that the coarse body has the fine body's vibrations."""
+    """Match method that adds a potential of the stretches to the elastic energy, so that the coarse body has the
+    vibrations at rest of the finer body. See :class:`.methods.MatchMethod`.
+    """
 
     name = "stretch_potential"
     label = "EigenFit"
@@ -203,14 +213,17 @@ class Matching:
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:
-        """Return the stiffness correction C (k,k), 1/s², with which the k modes have the eigenvalues ``right`` (k,)."""
+        """Return the stiffness correction C (k,k), 1/s², in the modal coordinates, with which the k corrected modes
+        have the eigenvalues ``right`` (k,), 1/s².
+        """
         return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
         """Return the load with the correcting potential, or None if nothing is corrected.
 
-        ``scale`` (c,) multiplies the stiffness per element or cubature point. ``beta``, s: stiffness-proportional
-        damping. ``factors`` (f,) multiply the target eigenvalues of the first f coarse modes.
+        ``scale`` (c,) multiplies the stiffness per element or cubature point; the potential is scaled so that its
+        bounds relative to the elastic energy do not change. ``beta``, s: stiffness-proportional damping. ``factors``
+        (f,) multiply the target eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

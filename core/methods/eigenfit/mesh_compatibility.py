@@ -27,9 +27,9 @@ is two standard deviations along the second longest axis. Bars with pins of exte
 
 
 def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> None:
-    """Raise MatchError if ``coarse`` and ``finer`` are not the same body, or if pins hold too small a region.
-
-    ``pins`` (k,3) m: surface points that are held in the modal analysis.
+    """Raise MatchError if ``coarse`` and ``finer`` do not represent the same body, or if the pinned region is too
+    narrow for the coarse mesh. Call it before the modal analysis. ``pins`` (k,3) m: surface points that are held in
+    that analysis.
     """
     vertices, more = len(coarse.mesh.rest_positions), len(finer.mesh.rest_positions)
     if more <= vertices:

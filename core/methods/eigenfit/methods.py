@@ -1,4 +1,6 @@
-"""Registry of the methods that match the vibrations of a coarse body to those of a finer one."""
+"""Registry of the methods that match the vibrations of a coarse body to those of a finer one. User interfaces offer all
+listed methods, and the tests run them.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ class MatchMethod(Protocol):
     """Method that matches the vibrations of a body in its space to those of a finer body.
 
     ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
-    potential of the positions, which Mixed FEM cannot use. ``controls``: the method can scale the stiffness of single
-    vibrations. ``variants``: further constructor arguments, which trial simulations compare; the first is the default.
+    potential of the positions. Mixed FEM cannot use it, since the potential's negative curvature makes line searches
+    stop too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of
+    further constructor arguments, which trial simulations compare; without trials the first is used.
 
     ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature
     point, (c,) for the whole stiffness or (c,2) for mu and lambda; None for no change.
@@ -71,11 +74,13 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_methods(
     solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False
 ) -> tuple[type[MatchMethod], ...]:
-    """Return the match methods to compare in trial simulations; without trials the first one is used.
+    """Return the match methods to compare in trial simulations; without trials the first one is used. Raise
+    SettingsError if the method in the settings is unknown.
 
-    Raise SettingsError if the method in the settings is unknown. The automatic choice includes fitted materials
-    (``docs/design/eigenfit.md``) unless the user controls single vibrations (``is_controlled``) or all pins are
-    released at some frame (``frees_pins``).
+    The automatic choice begins with fitted materials, which add no cost to a step and are more accurate on most bodies
+    (``docs/design/eigenfit.md``). They are not tried in two cases. First, they cannot control single vibrations
+    (``is_controlled``). Second, if all pins are released at some frame (``frees_pins``), materials fitted to the free
+    body sag too much before the release.
     """
     name = solver.match_method
     if name == AUTOMATIC:
@@ -86,8 +91,8 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """Raise SettingsError if the match method in the settings is unknown, or does not work with the solver or with user
-    control of single vibrations (``is_controlled``).
+    """Raise SettingsError if the match method in the settings is unknown or does not work with the chosen solver. Raise
+    it also if the user controls single vibrations (``is_controlled``) and the method does not support it.
     """
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:

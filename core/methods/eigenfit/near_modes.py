@@ -45,10 +45,11 @@ class NearModes(Protocol):
     """Eigensolver for the lowest modes of a space, used repeatedly with changing tangents."""
 
     def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
-        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``.
+        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``: ``count`` modes,
+        and up to ``beyond`` further ones, which may be less exact.
 
-        Besides ``count`` modes, up to ``beyond`` further and less exact modes are returned. ``near`` (k,r,3): start
-        modes. ``scale``: approximate ratio of the stiffness to that at rest.
+        The iterations start from the modes ``near`` (k,r,3). ``scale``: approximate ratio of the stiffness to that at
+        rest.
         """
 
 
@@ -105,8 +106,9 @@ class _Sparse:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return eigenvalues (w,) 1/s² and eigenvectors (3f,w) of the lowest modes that are not rigid, w <= ``count +
-        beyond``. ``block`` (3f,k): start vectors over the f free vertices.
+        """Return eigenvalues (w,) 1/s² and eigenvectors (3f,w) over the f free vertices of the lowest modes that are
+        not rigid, at most w = ``count + beyond`` of them. ``block`` (3f,k): start vectors; ``lowest``, 1/s²: estimate
+        of the lowest eigenvalue.
         """
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
@@ -128,7 +130,9 @@ class _Sparse:
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
 
     def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
-        """Return a mass-orthonormal basis of the component of ``block`` that is orthogonal to V, with ``MV = M V``."""
+        """Return a mass-orthonormal basis of the component of ``block`` that is orthogonal to V, with ``MV = M V``.
+        Repeating the projection removes round-off.
+        """
         block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
         for _ in range(2):  # Repeating the projection removes round-off.
             block = block - V @ (MV.T @ block)
@@ -139,8 +143,8 @@ class _Sparse:
 
 
 class TrackedModes(NamedTuple):
-    """Modes that continue k earlier modes, in the same order: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3). ``turn``
-    (k,k) is the orthogonal matrix nearest to the overlap of new (rows) with earlier modes (columns).
+    """Modes that continue k earlier modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3), in the order of the earlier
+    ones. ``turn`` (k,k) is the orthogonal matrix nearest to the overlap of new (rows) with earlier modes (columns).
     """
 
     eigenvalues: np.ndarray

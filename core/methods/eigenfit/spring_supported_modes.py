@@ -1,9 +1,10 @@
-"""Stiffness correction C of a body held by soft springs.
+"""Match of a body held by soft springs. The springs take part in the body's vibrations, but not in the modal
+coordinates q of the potential ``V = 1/2 q . C q`` (:mod:`.stretch_potential`).
 
-The springs take part in the body's modes U, but not in the modal coordinates q of the potential ``V = 1/2 q . C q``
-(:mod:`.stretch_potential`). So ``Y = dq/dx`` differs from ``M U``, and C has no closed form. Near rest all motion lies
-in the span of the modes and of the displacements ``(K + s M)^-1 Y``, with a shift s. C is computed iteratively in this
-span. With the current modes U' and eigenvalues Lambda', and the target stiffness T,
+Therefore ``Y = dq/dx`` differs from ``M U`` for the modes U: ``K + Y C Y^T`` has other modes than K as well as other
+eigenvalues, and C has no closed form. Near rest all motion lies in the span of the vibration modes and of the
+displacements ``(K + s M)^-1 Y`` due to the forces Y, with a shift s. C is computed iteratively in this span. With the
+current modes U' and eigenvalues Lambda', and the target stiffness T,
 
     G^T dC G = T - Lambda',    G = Y^T U'
 
@@ -26,7 +27,8 @@ DEPENDENT = 1e-12
 
 
 class SpringSupportedModes:
-    """Reduced model, near rest, of a body held by soft springs: its modes, and the displacements due to forces dq/dx.
+    """Reduced model, near rest, of a body held by soft springs. Its basis consists of the body's modes and of the
+    displacements due to the forces dq/dx.
 
     Parameters
     ----------
@@ -51,9 +53,9 @@ class SpringSupportedModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """Return the stiffness correction C (k,k) that gives the matched modes the stiffness ``target`` (k,k), 1/s².
-
-        The iterations start from ``near`` (k,k). Without convergence, return the best iterate.
+        """Return the stiffness correction C (k,k), 1/s², in modal coordinates, with which the k matched modes have the
+        stiffness ``target`` (k,k), 1/s². The iterations start from ``near`` (k,k). If they do not converge, return the
+        best iterate.
         """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
         best, least = near, np.inf

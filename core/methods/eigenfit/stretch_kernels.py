@@ -23,7 +23,7 @@ LEAST = 1e-12
 
 @parallel_kernel
 def fill_stress(begin, end, U, sigma, V, T, out):
-    """Compute the derivative by F of ``T : S(F)`` per element into ``out`` (m,3,3), for the polar stretch S of ``F = U
+    """Fill ``out`` (m,3,3) with the derivative by F of ``T : S(F)`` per element, for the polar stretch S of ``F = U
     diag(sigma) V^T`` and constant stresses T (m,6) with doubled off-diagonal entries.
     """
     A, D, scratch = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -43,11 +43,12 @@ def fill_stress(begin, end, U, sigma, V, T, out):
 
 @parallel_kernel
 def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
-    """Compute ``g = sqrt(psi / psi_2)`` per element into ``factor`` (m,), and dg/dS into ``bend`` (m,6).
+    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` per element, and ``bend`` (m,6) with the derivative of g by
+    the stretch S.
 
-    ``shift`` (m,6): S - I, with the stretch S; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal
-    stresses in the frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. g is
-    1 if psi is not finite.
+    ``shift`` (m,6): S - I; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal stresses in the
+    frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. If psi is not finite,
+    g is one, since the elastic energy is not finite either.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -71,10 +72,11 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
-    """Compute ``factor given + (along . given) onto`` per element into ``out``, for vectors (m,6) and ``factor`` (m,).
+    """Fill ``out`` with ``factor given + (along . given) onto`` per element, for vectors (m,6) and ``factor`` (m,).
 
-    With ``along = dg/dS`` and ``onto = S - I``, this is the change of ``phi = g (S - I)`` due to the change ``given``
-    of S (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it is the transposed map.
+    If ``along`` is the derivative of g and ``onto`` is S - I, the kernel maps changes of the stretch S to changes of
+    the strain measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it applies
+    the transposed map.
     """
     for e in range(begin, end):
         part = 0.0
@@ -86,12 +88,13 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Blend the energy density's Hessian, in place, with the fraction ``share`` (m,) of ``dphi : C : dphi`` per
-    element.
+    """Replace the fraction ``share`` (m,) of each element's second derivatives of the energy density psi by the same
+    fraction of ``dphi : C : dphi``, in place. phi and C are the strain measure and Hooke's tensor of
+    :mod:`.stretch_measure`.
 
-    phi and C: strain measure and Hooke's tensor of :mod:`.stretch_measure`. Hessian: ``curvature`` (m,3,3) by the
-    principal stretches, ``flip`` (m,3) for shears, and ``twist`` (m,3) for rotations. ``values``, ``stresses`` (m,3):
-    principal stretches and stresses; ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
+    The second derivatives are stored as ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears,
+    and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses;
+    ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

@@ -1,18 +1,20 @@
-"""Potential of the stretches that gives a coarse body the vibrations of a fine one [EigenFit19].
+"""Potential of the stretches that gives a coarse body the vibrations of a fine one ([EigenFit19], without its
+eigenproblem in every step).
 
 Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with their stresses ``sigma_i``.
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
 phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` (:mod:`.stretch_measure`). At rest
-``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. Unlike in the paper, C
-is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative to Lambda, with ``r <=
-1 <= R``. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a softened body remains stable. V is
-invariant under rigid motions, so its forces have neither a resultant nor a torque. Springs that hold the body are not
-part of V.
+``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. The C for given
+frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
+to Lambda, with ``r <= 1 <= R``. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a softened body
+remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces have neither a
+resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a mode; soft springs
+are in series with the body, and V corrects the stiffness of the body alone.
 
-In Mixed FEM V is a function of the independent stretches. A function of the positions would be concave along directions
-that the independent stretches do not follow, so line searches would stop too early.
+In Mixed FEM V is a function of the independent stretches, as the elastic energy is. A function of the positions would
+be concave along directions that the independent stretches do not follow, so line searches would stop too early.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ STILL = 1e-12
 
 
 class StretchModes:
-    """Modal coordinates q of k vibration modes, as functions of the elements' polar stretches.
+    """Modal coordinates q of k vibration modes, as functions of the elements' polar stretches. At rest ``dq_i/dx = M
+    u_i``.
 
     Parameters
     ----------
@@ -65,7 +68,9 @@ class StretchModes:
         """Derivatives dq/dx of the modal coordinates at rest, (r,3,k)."""
 
     def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
-        """Return the derivatives dq/dx (r,3,k) of the modal coordinates with the indices ``which``, by default all."""
+        """Return the derivatives dq/dx, (r,3,k), of the modal coordinates at a deformation, or only those of the modes
+        with the indices ``which``.
+        """
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
@@ -78,8 +83,8 @@ class StretchModes:
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
         """Return the modal compliance G (k,k), s²: products of the modes' stresses with the inverse of Hooke's tensor.
-
-        The energy of ``elastic``, a scaled copy of the modes' density, is at least ``1/2 q . G^-1 q`` (Cauchy-Schwarz).
+        By Cauchy-Schwarz ``1/2 q . G^-1 q <= W`` for the energy W of ``elastic``, whose element stiffness may be
+        scaled.
         """
         shear, lam = self.measure.at_rest.T
         weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
@@ -88,9 +93,9 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """Return the matrix L (k,k) that adapts a stiffness correction C to scaled elements: ``L C L^T``.
-
-        ``scale`` (m,): stiffness factors. ``1/2 q . C q`` keeps its bounds relative to the elastic energy.
+        """Return the matrix L (k,k) that adapts a stiffness correction C to elements with their stiffness multiplied by
+        ``scale`` (m,): ``L C L^T``. The potential ``1/2 q . C q`` then keeps its bounds relative to the elastic energy.
+        For a uniform scale, L is ``sqrt(scale)`` times the identity.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -109,26 +114,36 @@ class StretchModes:
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by the elements' stretches, per unit volume, for fixed ``by``."""
+        """Return the derivative (m,6) of ``by . q`` with respect to the stretch of each element, per unit volume, for a
+        constant vector ``by`` (k,).
+        """
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` by the elements' strain measures phi, per unit volume."""
+        """Return the derivative (m,6) of ``by . q`` with respect to the strain measure phi of each element, per unit
+        volume, for a constant vector ``by`` (k,).
+        """
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,3,3) of ``by . q`` by the elements' deformation gradients, per unit volume."""
+        """Return the derivative (m,3,3) of ``by . q`` with respect to the deformation gradient F of each element, per
+        unit volume, for a constant vector ``by`` (k,).
+        """
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
         return P
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives dq/dx at rest, (r,3,k), rotated by the mean rotation of the deformed body."""
+        """Return the derivatives dq/dx of the modal coordinates at rest, (r,3,k), rotated by the mean rotation of the
+        body.
+        """
         return mean_rotation(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
 def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """Return the rotation (3,3) nearest to the polar rotations of a body's elements, with ``weights`` (m,)."""
+    """Return the mean rotation (3,3) of a deformed body: the rotation nearest to the polar rotations of its elements,
+    which have the ``weights`` (m,).
+    """
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
     return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
@@ -149,7 +164,9 @@ class StretchLoad:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """Return the potential of a step, with a damping term for changes of q since the previous steps."""
+        """Return the potential V during a step, plus the damping term ``beta / (2 step) (q - q_b) . C (q - q_b)``. The
+        time integration rule extrapolates the coordinates q_b from those of the previous steps.
+        """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
         base = self._modes.at(motion.x_prev)
@@ -158,9 +175,9 @@ class StretchLoad:
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def energy_fraction_removed(self, elastic: ElasticDensity, x: np.ndarray) -> float:
-        """Return the energy that V removes at the unknowns x (r,3), divided by the largest removable energy, 0 to 1.
-
-        It is ``-V / ((1 - r) W)``, with the elastic energy W and the lower bound r of ``(W + V) / W`` over all strains.
+        """Return the fraction of the elastic energy W that the potential V cancels at the unknowns x (r,3), relative to
+        the largest fraction possible: ``-V / ((1 - r) W)``, from 0 to 1. r is the lower bound of ``(W + V) / W`` over
+        all strains.
         """
         G = self._modes.compliance(elastic)
         q, root = self._modes.at(x), np.linalg.cholesky(G)
@@ -170,10 +187,9 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """Potential ``1/2 q . C q + friction / 2 (q - base) . C (q - base)`` of the modal coordinates q (k,) during a step.
-
-    ``core``: C (k,k), 1/s². ``friction``: stiffness-proportional damping divided by the time step. ``base`` (k,): modal
-    coordinates extrapolated from the previous steps.
+    """Potential ``1/2 q . C q`` of the modal coordinates q (k,) during a step, plus the damping term ``friction / 2 (q
+    - base) . C (q - base)``. ``core``: C (k,k), 1/s²; ``friction``: stiffness-proportional damping over the time step;
+    ``base`` (k,): modal coordinates extrapolated from the previous steps.
     """
 
     def __init__(
@@ -190,14 +206,18 @@ class StretchPotential(StrainPotential):
         return (1.0 + self._friction) * self._core
 
     def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
-        """Return the strain measure and the modal coordinates q (k,) at a stretch; the last result is cached."""
+        """Return the strain measure and the modal coordinates q (k,) at a stretch. The last result is cached, since an
+        iteration begins at the stretch where a line search ended.
+        """
         if self._last is None or self._last[0] is not stretch.values:
             at = self._modes.measure.at(stretch)
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
     def _change(self, at: Measured, residual: np.ndarray) -> np.ndarray:
-        """Return the change (k,) of q due to ``residual`` (m,6), the polar minus the independent stretches; cached."""
+        """Return the change (k,) of q due to ``residual`` (m,6): the polar stretches of the positions minus the
+        independent stretches of Mixed FEM. The result is cached, since an iteration needs it twice.
+        """
         if self._apart is None or self._apart[0] is not at or self._apart[1] is not residual:
             self._apart = at, residual, self._modes.change(at, residual)
         return self._apart[2]
@@ -222,10 +242,13 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the stiffness ``Y C Y^T``, N/m, of the potential, with ``Y = dq/dx`` and C including the damping.
+        """Return the stiffness ``Y C Y^T``, N/m, of the potential, with ``Y = dq/dx`` and the stiffness correction C,
+        which here includes the damping.
 
-        A strong potential uses the exact Y in each iteration. Otherwise Y is the gradient at rest, rotated by the
-        body's mean rotation in the step's first iteration.
+        By default Y is the gradient at rest, rotated by the body's mean rotation in the step's first iteration. On a
+        bar with an amplitude of half its length, this needs as few iterations as the exact Y. A strong potential uses
+        the exact Y in each iteration. With ten times the stiffness, the approximate Y takes up to three times the
+        iterations, and it may not give a descent direction of the merit of Mixed FEM.
         """
         if self.is_strong:  # The approximate Y would take up to three times the iterations.
             used = np.flatnonzero(self._core.any(axis=0))
@@ -235,12 +258,16 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the second derivatives due to the curvature of q(S) to ``tangent``, in elements that they soften."""
+        """Add the potential's second derivatives due to the curvature of q(S) to the elastic ``tangent``, in place, in
+        the elements that they soften.
+        """
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the potential's terms for a step ``ds`` (m,6) of the independent stretches in Mixed FEM."""
+        """Return the potential's terms for a step ds (m,6) of the independent stretches. Parameters: see
+        :meth:`StrainPotential.step_by`.
+        """
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)

@@ -1,7 +1,9 @@
 """Error of a matched body relative to the finer body under the same load, in a trial simulation before a bake.
 
-Vibrations about the rest shape predict the error of small movements only. A uniformly stiffer body moves through the
-same displacements in less time, so its trial needs no new simulation.
+Vibrations about the rest shape predict small movements only. A boat in 8 modes with correct vibrations moved by a fifth
+of its size: its error was 21 % of the movement, where 6 % had been predicted. The load excites the slowest vibrations,
+which every body has, also a free one. A uniformly stiffer body moves through the same displacements in less time, so
+its trial needs no new simulation.
 """
 
 from __future__ import annotations
@@ -55,9 +57,9 @@ COSTLIER_GAIN = 0.03
 
 
 class ReferenceTrajectory(NamedTuple):
-    """Trial simulation of the finer body in its full space, with STEPS time steps per period of its slowest vibration.
-
-    ``push`` (n,3) N: constant load; ``eigenvalue``, 1/s²: slowest vibration; ``displacements`` (steps+1,n,3) m.
+    """Trial simulation of the finer body in its full space. ``push`` (n,3) N: constant load; ``eigenvalue``, 1/s²:
+    slowest vibration; ``displacements`` (steps+1,n,3) m, float32 as in the frame store. A period of the slowest
+    vibration has STEPS time steps.
     """
 
     push: np.ndarray
@@ -70,7 +72,9 @@ class ReferenceTrajectory(NamedTuple):
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
     def stiffer(self, by: float) -> ReferenceTrajectory:
-        """Return the trial of a body that is ``by`` times as stiff: equal displacements under ``by`` times the load."""
+        """Return the trial simulation of a body that is ``by`` times as stiff: the displacements are the same, the load
+        and the eigenvalue are ``by`` times as large.
+        """
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
 
@@ -83,9 +87,9 @@ def reference_trajectory(
 ) -> ReferenceTrajectory:
     """Simulate a model in its full space under a constant load, for ``swings`` periods of its slowest vibration.
 
-    By default the load excites the slowest vibrations alone. With ``across``, the load excites all vibrations: forces
-    across the longest side, and a torque about it. ``holding_loads``, such as springs of pins, hold the body. Raise
-    DivergenceError if positions are not finite.
+    By default the load excites the slowest vibrations alone. With ``across`` it consists of forces across the longest
+    side and a torque about it, which excite all vibrations. ``holding_loads`` are additional loads that hold the body,
+    such as springs of pins. Raise DivergenceError if positions are not finite.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -106,8 +110,9 @@ def reference_trajectory(
 
 
 def _parts(found: Vibrations) -> np.ndarray:
-    """Return the coefficients (k,) of the k slowest modes in the load. They do not depend on round-off, which
-    determines the signs of modes and the basis within a cluster of equal eigenvalues.
+    """Return the factors (k,) of the k slowest modes in the sum that forms the load. In each cluster of equal
+    eigenvalues they are the projection of a fixed random field onto the cluster's modes. The load thus does not depend
+    on round-off, which determines the signs of modes and the basis within a cluster.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -125,7 +130,7 @@ class ErrorTest:
     ----------
     swings : reference simulations of the finer body, one per load
     space : space of the coarse body, unmatched, with r unknowns
-    holding_loads : additional loads that hold the coarse body, two lists: for the unmatched and for the matched body
+    holding_loads : two lists of additional loads that hold the coarse body: without a match, and with one
     lift : (f,r) interpolation from the space's unknowns to the finer body's f vertices
     surface : two interpolations to the s surface points where errors are measured: (s,f) from the finer body's
         vertices, and (s,r) from the space's unknowns; None: errors are measured at the finer body's vertices
@@ -146,9 +151,9 @@ class ErrorTest:
         self._plain: list[float] = []
 
     def error_of(self, matching: MatchMethod | None = None) -> float:
-        """Return the largest distance of a point from its reference, divided by the largest reference displacement.
-
-        The error is the largest of all times and loads. ``matching``: the match to test; None: the unmatched body.
+        """Return the error of the body: the largest distance of any point from its reference position at any time,
+        divided by the largest reference displacement. Of several loads, the largest error is returned. ``matching`` is
+        the match to test; None: the unmatched body.
         """
         return max(self._errors(matching))
 
@@ -181,10 +186,9 @@ class ErrorTest:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the measured errors ``off``, one pair per load, justify a match.
-
-    The match must not increase the error under any load by more than WORSE. Between two different meshes, the largest
-    matched error must also be less than NEARER times the largest unmatched error.
+    """Return True if the measured errors ``off``, one pair per load, justify a match. The match must not increase the
+    error under any load by more than WORSE. Between two different meshes, the largest matched error must also be less
+    than NEARER times the largest unmatched error.
     """
     if any(matched > plain + WORSE for plain, matched in off):
         return False
@@ -208,11 +212,13 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """Return the best match among several ``methods``, which are ordered by their cost per step.
+    """Return the best match among those of several ``methods``, which are ordered by their cost per step. ``off``
+    measures the error of a match; without it, return the match by the first method.
 
-    ``off`` measures the error of a match; without it, return the match by the first method. A costlier method must
-    reduce the error by more than COSTLIER_GAIN. In a subspace, a method with several ``variants`` is tried with all
-    combinations of a variant and a set of ``pairs``; otherwise only with the first variant and the first set.
+    A costlier method is chosen only if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with
+    several ``variants`` is tried with all combinations of a variant and a set of ``pairs``; otherwise only with the
+    first variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on another
+    machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
@@ -248,7 +254,9 @@ def _moved(
     solver: str,
     on_progress: OnProgress = ignore_progress,
 ) -> np.ndarray:
-    """Return the unknowns (steps+1,r,3) of a space, from rest, under a load ``push`` (r,3) N, timed as ``swing``."""
+    """Simulate a space from rest under a load ``push`` (r,3) N, with the time steps of the reference ``swing``. Return
+    the unknowns (steps+1,r,3) at the start and after each step.
+    """
     # BDF2, since implicit Euler damps steps this long: it gave an error of 8 % for a body with 13 %.
     settings = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=ITERATIONS, solver=solver, integrator="bdf2")
     stepper, state = make_solver(space, settings), space.rest_state()

@@ -62,7 +62,9 @@ class Vibrations(NamedTuple):
 
 
 def rigid_count(model: Model) -> int:
-    """Return the number of rigid modes: per component, six if free, three if held at a point, one if at a hinge."""
+    """Return the number of rigid modes of a model. Per connected component: six if it is free, three if it is held at a
+    point, one if it is held at a hinge.
+    """
     rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
     part = np.empty(n, dtype=np.int64)
     part[model.mesh.tets.ravel()] = np.repeat(vertex_components(model.mesh.tets), 4)
@@ -93,7 +95,9 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return the lower triangle of the stiffness at rest and the mass matrix, (3f,3f), and the sparsity pattern."""
+    """Return three items over the f free vertices: the lower triangle (3f,3f) of the stiffness K at rest, the complete
+    mass matrix M (3f,3f), and the sparsity pattern of K.
+    """
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
     free = pattern.free
@@ -117,7 +121,9 @@ def stiffness_lower_triangle(
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
-    """Return k vectors of the f free vertices, (3f,k), as displacements of all n vertices, (k,n,3), zero at pins."""
+    """Return k displacement vectors of the f free vertices, (3f,k), as displacements of all n vertices, (k,n,3), zero
+    at pins.
+    """
     out = np.zeros((columns.shape[1], n, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
     return out
@@ -182,10 +188,9 @@ def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
 
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
-    """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve accelerations.
-
-    Three are uniform unit accelerations. Nine have one component that grows linearly along one axis, by 1 over a
-    distance of the body's longest side.
+    """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve accelerations. Three are
+    uniform unit accelerations, like weight or shaken pins; they do not excite vibrations of a free body. Nine have one
+    component that grows linearly along one axis, by 1 over a distance of the body's longest side.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

@@ -68,13 +68,15 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Return points of the merged model ``whole`` from an ``embedding`` in the tets of the body with index ``body``."""
+    """Return points of the merged model ``whole`` from their ``embedding`` in the tets of the body with index
+    ``body``.
+    """
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:
-    """Return the merged model's state from the states of its bodies, without colliders. Raise CorruptFrameError if some
-    states hold a previous step and others do not.
+    """Return the state of the merged model from the states of its bodies, in their order. Colliders are left out. Raise
+    CorruptFrameError if some states hold a previous step and others do not.
     """
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
@@ -104,6 +106,8 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return all rows of arrays (m_i,k_i) as one array. Narrower arrays are padded with zeros on the right."""
+    """Return the rows of all arrays (m_i,k_i) as one array. Arrays with fewer columns than the widest are padded with
+    zeros on the right.
+    """
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

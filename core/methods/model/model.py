@@ -106,7 +106,9 @@ class Model:
         )
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) m of the mesh's vertices, which are the unknowns themselves."""
+        """Return the positions (n,3) m of the mesh's vertices. They are the unknowns of this space: the same array is
+        returned.
+        """
         return positions
 
     @property
@@ -150,7 +152,9 @@ class Model:
         return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
-        """Return the model's linear system. ``choice`` is the linear solver; None: chosen by the settings."""
+        """Return the model's linear system. ``choice`` is an already chosen linear solver; None: choose one by the
+        settings.
+        """
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 

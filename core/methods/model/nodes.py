@@ -35,7 +35,9 @@ class Nodes(NamedTuple):
     rows: sp.csr_matrix
 
     def means(self) -> np.ndarray:
-        """Return the nodes' weights, repeated for three axes, as a dense array (n,3,3k): columns by node, then axis."""
+        """Return the transposed weights ``B^T`` of the nodes, repeated for the three axes, as a dense array (n,3,3k) by
+        vertex and axis. Its 3k columns are ordered by node, then axis.
+        """
         k, n = self.rows.shape
         means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()
         for i in range(3):
@@ -44,7 +46,9 @@ class Nodes(NamedTuple):
 
 
 def single_vertices(centres: np.ndarray, count: int) -> Nodes:
-    """Return nodes that are single vertices, with the indices ``centres`` (k,), in a mesh of ``count`` vertices."""
+    """Return nodes that each consist of one vertex, with the indices ``centres`` (k,), in a mesh of ``count``
+    vertices.
+    """
     k = len(centres)
     return Nodes(centres, sp.csr_matrix((np.ones(k), (np.arange(k), centres)), shape=(k, count)))
 

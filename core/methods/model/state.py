@@ -38,7 +38,9 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """Return the state with the given :meth:`arrays`. Raise CorruptFrameError if the arrays do not form a state."""
+        """Return the state with the arrays that :meth:`arrays` returned. Raise CorruptFrameError if they do not form a
+        state.
+        """
         try:
             history = None
             if "previous_positions" in arrays:

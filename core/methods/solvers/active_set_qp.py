@@ -1,8 +1,9 @@
 """Active-set Newton method for the quadratic model of one iteration with unilateral springs.
 
-The model ``q(dx) = g.dx + 1/2 dx.A dx`` plus the springs' energy is convex and piecewise quadratic. A linear solve with
-the active springs alone would penetrate all other obstacles. Newton's method on the active sets, with exact line
-searches, needs one factorisation per round.
+The model ``q(dx) = g.dx + 1/2 dx.A dx`` plus unilateral springs is convex and piecewise quadratic. A linear solve with
+the currently active springs alone penetrates all other obstacles. A line search would then shorten the step to nearly
+nothing, and each new contact point would need an iteration. Newton's method on the active sets, with exact line
+searches, needs only one factorisation per round, of the same matrix with other springs.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def solve_active_set_qp(
     obstacles : unilateral springs, one set per obstacle
     scale : h², s², factor of the springs' stiffness and forces
 
-    The gradient of the quadratic part, ``R = A dx + g``, is computed without a product with A: at the solution of a
-    linear system, the active springs' forces balance R.
+    The quadratic part of the model has the gradient ``R = A dx + g``. At the solution of each linear system the forces
+    of the active springs balance R, which yields R without a product with A.
     """
     dx = np.zeros_like(gradient)
     still = [springs.point_displacements(dx) for springs in obstacles]
@@ -84,8 +85,9 @@ def _line_minimum(
     obstacles: Sequence[UnilateralSprings],
     scale: float,
 ) -> float:
-    """Return the fraction t, from 0 to 1, at which the model is least on the segment ``dx + t (new - dx)``. R and R_new
-    (n,3) are the gradients of the model's quadratic part at the segment's ends.
+    """Return the fraction t, from 0 to 1, at which the quadratic model is least on the segment ``dx + t (new - dx)``. R
+    and R_new (n,3) are the gradients of its quadratic part at dx and at new; ``scale``, s², is the factor of the
+    springs.
     """
     segment = new - dx
     first, last = float(np.sum(segment * R)), float(np.sum(segment * R_new))

@@ -115,10 +115,10 @@ def local_update(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
-    Return four arrays: changes of the stretches ``ds = c + J dF`` (m,6); multipliers ``lambda = g_s + H_s ds`` (m,6)
-    Pa; ``w ds . H_s ds`` (m,) for the predicted decrease; ``w lambda . c`` (m,) for the merit. Here ``c = s(F) - s``, J
-    is the derivative of s(F) by F, g_s and H_s are the derivatives of the energy density at s, and w are the
-    ``weights``. If ``terms`` is ALL or EXACT, the third array includes the work of element rotations.
+    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, and
+    two energies for the line search: ``w ds . H_s ds`` (m,) for the predicted decrease, and ``w lambda . c`` (m,) for
+    the merit. ``c = s(F) - s``; J is the derivative of s(F) by F; g_s, H_s are the derivatives of the energy density at
+    s; w (m,) are ``weights``. If ``terms`` is ALL or EXACT, ``w ds . H_s ds`` includes the work of the twists.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -127,7 +127,9 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stresses (m,3,3), Pa, and the energies (m,) of :func:`condense`, without element matrices."""
+    """Return the same condensed stresses (m,3,3), Pa, and energies (m,) as :func:`condense`, without computing element
+    matrices. ``weights`` (m,) multiply the energies.
+    """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     _condensed_stress(m, *mixed, weights, P, disagreement)
@@ -212,8 +214,9 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store the condensed stress of an element and the energy density of ``s(F) - s`` in a lane of the workspace W.
-    Return the shares of the singular values, ``V^T Q``, and the normal and shear second derivatives of psi.
+    """Store the element's condensed stress, its stress in the frame V, and the energy density ``c . H_s c`` of the
+    disagreement ``c = s(F) - s``, in a lane of the workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``,
+    ``T = V^T Q``, and the normal and shear parts of the second derivative ``H_s`` of psi.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -339,7 +342,9 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of element rotations, which may be negative, to ``ds . H_s ds`` in all lanes of the workspace W."""
+    """Add the work of the twists, which may be negative, to ``ds . H_s ds`` for the stretch changes ds in all lanes of
+    the workspace W. Twists are the terms of element rotations in the second derivative of the polar stretch.
+    """
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
         x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)

@@ -299,8 +299,9 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return two energies per body, kg m²: the final energy in excess of the linear system's, and the linear
-        system's final kinetic energy. ``displacements``: dx (n,3) m, and its part (n,3) m that deforms the body.
+        """Return two energies per body, kg m²: the excess of the final energy over the linear system's final energy,
+        and the linear system's final kinetic energy. ``flow``: result of :meth:`_flow`; ``displacements``: dx (n,3) m,
+        and its part (n,3) m that deforms the body.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -376,7 +377,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
     ) -> float:
         """Return the linear system's potential energy, kg m², after displacements dx (n,3) m. Its quadratic term uses
-        the part ``elastic_dx`` (n,3) m that deforms the body.
+        the part ``elastic_dx`` (n,3) m that deforms the body. Loads other than weight keep their initial energy.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
         delta_F_elastic = self.elastic.delta_F(elastic_dx)

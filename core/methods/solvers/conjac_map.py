@@ -86,7 +86,7 @@ class ConJacMap:
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
         """Return the displacements (n,3,c) of all vertices for c solutions ``found`` (6k,c) of the small system:
-        displacements of the nodes' central vertices, then multipliers.
+        displacements y of the nodes' central vertices, then multipliers mu of the nodes.
         """
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
@@ -162,8 +162,8 @@ class ReducedSystem(NamedTuple):
         return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the speeds (k,) of the reduced unknowns that best fit vertex velocities v in the mass norm.
-        ``momenta`` (n,3): mass matrix times v.
+        """Return the speeds (k,) of the reduced unknowns whose motion is nearest, in the mass norm, to vertex
+        velocities v given by their ``momenta`` M v (n,3).
         """
         if not self.mass.size:
             return np.zeros(0)
@@ -180,7 +180,9 @@ def project_vector(T: np.ndarray, forces: np.ndarray) -> np.ndarray:
 
 
 def project_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
-    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k)."""
+    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k). The product is computed for
+    ``ROWS`` vertices at a time, since M T would need as much memory as T.
+    """
     n, _, k = T.shape
     flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))
     for first in range(0, n, ROWS):

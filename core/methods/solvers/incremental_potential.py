@@ -88,7 +88,9 @@ class IncrementalPotential:
         self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
     ) -> tuple[float, float]:
         """Return the incremental potential without elastic energy, and the sum of its terms' absolute values, kg m².
-        The stretches s (m,6) are for damping, ``stretch`` is for the strain potential; None if unused.
+
+        Stretch damping is evaluated at the stretches s (m,6), which may be None without damping. The strain potential
+        is evaluated at ``stretch``, which may be None without a strain potential.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -142,7 +144,7 @@ class IncrementalPotential:
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the elastic energy density's second derivatives by F, Pa, without the part that a strong strain
+        """Return the second derivatives by F of the elastic energy density, Pa, minus the part that a strong strain
         potential cancels. If ``projected``, the result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
@@ -151,8 +153,8 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the elastic energy density's second derivatives by the stretches, Pa, without the part that a strong
-        strain potential cancels. The result is made positive semi-definite.
+        """Return the second derivatives by the independent stretches of the elastic energy density, Pa, minus the part
+        that a strong strain potential cancels. The result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
@@ -165,15 +167,17 @@ class IncrementalPotential:
         return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """Return the low-rank part of the stiffness, N/m, from potentials that couple distant vertices, or None."""
+        """Return the low-rank part of the stiffness, N/m, from potentials that couple distant vertices; None without
+        such potentials.
+        """
         found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
     def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
         """Return the largest step length, at most 1, along dx (n,3) m from x (n,3) m without collisions and inverted
-        tets. Obstacles stand still, or move to their prescribed positions (``with_prescribed_motion``). Without a
-        barrier, return 1.
+        tets; 1 if the step has no barrier. Obstacles stand still, or move to their prescribed positions
+        (``with_prescribed_motion``).
         """
         if self.contact is None:
             return 1.0
@@ -189,7 +193,7 @@ class IncrementalPotential:
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
         """Return True if the body has no contact at x (n,3) m and, with a barrier, no collision on the straight path
-        from ``before`` (n,3) m. Obstacles are then moved to their prescribed positions.
+        from ``before`` (n,3) m. In this case the obstacles are moved to their prescribed positions.
         """
         contact = self.contact
         if contact is None:
@@ -203,7 +207,9 @@ class IncrementalPotential:
         return False
 
     def feasibility_margin(self, x: np.ndarray) -> float:
-        """Return the smaller of the barrier's normalized gap and the least det F of tets that must not invert."""
+        """Return the smaller of two margins at x (n,3) m: the barrier's normalized gap, and the least det F of the tets
+        that must not invert.
+        """
         return min(self.contact.normalized_gap(x), self._elastic.min_det_F(x))
 
     def end_step(self) -> None:
@@ -213,7 +219,9 @@ class IncrementalPotential:
 
     @property
     def has_contact(self) -> bool:
-        """True if the step has a unilateral potential, such as contact."""
+        """True if the step has a unilateral potential, such as contact, which can become active or inactive within the
+        step.
+        """
         return any(isinstance(potential, UnilateralPotential) for potential in self.potentials)
 
     def has_active_contact(self, x: np.ndarray) -> bool:
@@ -225,7 +233,9 @@ class IncrementalPotential:
         )
 
     def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
-        """Return each potential's unilateral springs at x (n,3) m. The linear system must be assembled at x."""
+        """Return the unilateral springs at x (n,3) m, one set per unilateral potential. The linear system must already
+        be assembled at x.
+        """
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:
@@ -234,7 +244,9 @@ class IncrementalPotential:
         return any(one.is_unconverged(x) for one in [*each, *([self.contact] if self.contact else [])])
 
     def update_lagging_at_solution(self, x: np.ndarray) -> bool:
-        """Update lagged terms (friction, pin springs) at a solution x (n,3) m. Return True if they changed."""
+        """Update lagged terms (friction, pin springs) at a solution x (n,3) m of the step. Return True if they
+        changed.
+        """
         self.lagging_iterations_left -= 1
         settled = self.contact is not None and self.contact.update_at_solution(x)
         return self._update(x) or settled

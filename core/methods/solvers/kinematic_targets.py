@@ -6,9 +6,9 @@ body move along with them in Newton's direction
 
     H_FF dx_F = -g_F - H_FK dx_K,
 
-where K are the prescribed degrees of freedom and F the free ones. CCD limits the step size. The merit is the
-incremental potential plus a penalty rho times the remaining fraction of the path. After a few such steps pins and
-colliders arrive, or an obstacle blocks them.
+where K are the prescribed degrees of freedom and F the free ones. CCD limits the step size. The merit decreases: the
+incremental potential E, plus a penalty rho times the remaining fraction of the path. After a few such steps pins and
+colliders arrive, or an obstacle that cannot move blocks them.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def advance_prescribed_motion(
     solver: NewtonSystem, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
     """Move pins and obstacles towards their prescribed positions, from collision-free positions x (n,3) m of the body.
-    Return the body's positions (n,3) m where the motion ends. If contact blocks the motion, store the remaining
-    fraction of the path in ``report.blocked``.
+    Return the body's positions (n,3) m where the motion ends or is blocked. In the latter case the remaining fraction
+    of the path is stored in ``report.blocked``.
     """
     model, contact, x = solver.model, step.contact, x.copy()
     progress: list[float] = []
@@ -140,10 +140,11 @@ def _merit(
     collider_dx: np.ndarray,
     rho: float,
 ) -> Callable[[float], tuple[float, float, NewtonIterate]]:
-    """Return the merit of a line search along dx (n,3) m of the body and ``collider_dx`` (c,3) m of the colliders, as a
-    function of the step length: the incremental potential plus ``rho`` times the remaining fraction of the path.
+    """Return the merit function of a line search along dx (n,3) m of the body and ``collider_dx`` (c,3) m of the
+    colliders: the incremental potential plus ``rho`` times the remaining fraction of the path.
 
-    If ``rho`` is infinite, the merit is 0 for a safe gap and inf for an unsafe gap.
+    It maps a step length to value, magnitude and iterate. If ``rho`` is infinite, the value is 0 for a safe gap and inf
+    for an unsafe one.
     """
 
     def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
@@ -157,7 +158,9 @@ def _merit(
 
 
 def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe: _PathPoint) -> _PathPoint:
-    """Return the farthest point with a safe feasibility margin between two points of the path, by bisection."""
+    """Return the farthest point with a safe feasibility margin, found by bisection between the points ``safe`` and
+    ``unsafe`` of the collision-free path.
+    """
     for _ in range(BISECTIONS):
         between = _PathPoint(*(0.5 * (a + b) for a, b in zip(safe, unsafe)))
         step.contact.collider_positions = between.collider_positions
@@ -171,8 +174,8 @@ def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe:
 def _newton_direction_with_dirichlet(
     solver: NewtonSystem, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
-    """Return Newton's direction (n,3) m for displacements ``dx_prescribed`` (n,3) m of the pins, zero elsewhere, and
-    the slope of the incremental potential along this direction, kg m².
+    """Return Newton's direction (n,3) m for prescribed displacements ``dx_prescribed`` (n,3) m of the pins, zero
+    elsewhere, and the slope of the incremental potential along it, kg m².
     """
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):

@@ -88,8 +88,8 @@ class _Linearized:
         return g
 
     def nonlinear_residual(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
-        """Return the residual (n,3) kg m of the nonlinear equations at x (n,3) m, without the forces that a
-        ``damping_factor`` other than 1 adds.
+        """Return the residual (n,3) kg m of the nonlinear equations at the positions x (n,3) m with the
+        ``deformation``. Forces due to a ``damping_factor`` other than 1 are intended and not part of the residual.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
@@ -158,8 +158,8 @@ class LinearlyImplicitSolver(StepSolver):
         report: StepReport,
         is_indefinite: bool,
     ) -> np.ndarray:
-        """Return the next iterate (n,3) m by a line search from x (n,3) m along Newton's direction dx (n,3) m, limited
-        by the collision-free step size. g (n,3) kg m is the gradient at x.
+        """Return the next iterate (n,3) m: a line search from x (n,3) m along Newton's direction dx (n,3) m, limited by
+        the collision-free step size. g (n,3) kg m is the gradient at x. The stop rule is that of Newton's method.
         """
         decrement = -float(np.sum(g * dx))
         check_direction(dx, decrement)
@@ -190,8 +190,9 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_solve(
         self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Record a linear solve in the report, and set the stop reason if no further solve is needed or allowed.
-        ``changing``: loads such as contact change with the positions, and may require further solves.
+        """Record a linear solve in the report: its solution dx (n,3) m and gradient g (n,3) kg m. Set the stop reason
+        if no further solve is needed or allowed. ``changing``: loads such as contact change with the positions, and
+        may require further solves.
         """
         size = self.model.max_displacement(dx)[0]
         decrement = -float(np.sum(g * dx))
@@ -211,8 +212,8 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_rest(
         self, dx: np.ndarray, nonlinear_residual: np.ndarray, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Record the displacement dx (n,3) m that the nonlinear equations' residual (n,3) kg m would still cause. If
-        the displacement is too large, the step counts as not converged.
+        """Record in the report the displacement dx (n,3) m that the residual ``nonlinear_residual`` (n,3) kg m of the
+        nonlinear equations would still cause. If it is too large, the step counts as not converged.
         """
         missing = self.system.error_estimate()
         report.movement = (self.model.max_displacement(dx)[0] + missing.movement) / step.time.theta

@@ -21,10 +21,11 @@ def mixed_element_trial(
     multiplier: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[Deformation, Stretch, np.ndarray, np.ndarray]:
-    """Return the element quantities of a line search trial with step length alpha: ``F + alpha dF`` with its SVD, ``s +
-    alpha ds`` with its eigenvectors, the polar stretches s(F) (m,6), and ``w lambda . (s(F) - s)`` (m,).
+    """Return the element quantities of a line search trial with step length alpha: ``F + alpha dF`` with its SVD,
+    ``s + alpha ds`` with its eigenvectors, the polar stretches s(F) (m,6), and ``w lambda . (s(F) - s)`` (m,).
 
-    Arguments: dF (m,3,3); ds (m,6); ``multiplier`` lambda (m,6), Pa; weights w (m,).
+    The SVD of F starts from the previous frames V. The eigenvectors of s start from the new frames of F, since s is
+    close to s(F). Arguments: dF (m,3,3); ds (m,6); ``multiplier`` lambda (m,6), Pa; weights w (m,).
     """
     m = len(ds)
     moved = Deformation(np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 3, 3)))

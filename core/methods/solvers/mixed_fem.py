@@ -160,7 +160,9 @@ class MixedFEMSolver(StepSolver):
         return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
-        """Return True if Newton's method takes over: stretches match positions, or the line search failed."""
+        """Return True if Newton's method takes over: stretches agree with positions, or the iterations ended without
+        convergence.
+        """
         if not self.settings.quadratic_finish or report.converged:
             return False
         # The first iteration often starts with s = s(F): its agreement is meaningless.
@@ -277,8 +279,8 @@ class MixedFEMSolver(StepSolver):
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the condensed problem for condensed elastic stresses P (m,3,3) Pa.
-        ``residual`` (m,6): s(F) - s.
+        """Return the gradient (n,3) kg m of the condensed problem, for condensed elastic stresses P (m,3,3) Pa.
+        ``residual`` (m,6) is the constraint's residual s(F) - s.
         """
         if step.strain is None:
             return step.gradient(at.x, P)

@@ -28,7 +28,9 @@ STAGNATION_RATIO = 0.5
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if one of the last full steps is longer than STAGNATION_RATIO times the full step before it."""
+    """Return True if convergence is slow, as with a projected Hessian: some iteration moved the body more than
+    STAGNATION_RATIO times as far as the iteration before it. Only the last iterations with full steps are compared.
+    """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
             return False
@@ -48,8 +50,8 @@ def line_search_with_contact(
     """Return the accepted step length along dx (n,3) m, limited by the collision-free step size, and the trial there.
 
     ``merit`` maps a step length to value, magnitude and trial; ``start`` holds value, magnitude and slope at x (n,3) m.
-    If the Hessian had to be projected (``is_indefinite``), steps longer than 1 are tried: near a saddle a projected
-    direction is too short.
+    Steps longer than 1 are tried if the Hessian had to be projected (``is_indefinite``), since a projected direction is
+    too short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.contact is None or not is_indefinite or alpha < 1.0:
@@ -103,8 +105,9 @@ def minimize(
 def newton_iteration(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate | None:
-    """Return the Newton iterate after ``at``, or None if the line search fails, and record the iteration in the report.
-    Without ``projected`` the Hessian is projected only if its Cholesky factorisation fails.
+    """Return the Newton iterate after ``at``, or None if no step along the search direction lowers the incremental
+    potential. Record the iteration in the report. Without ``projected`` the Hessian is projected only if its Cholesky
+    factorisation fails.
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)
@@ -156,7 +159,7 @@ def fallback_step(
     solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory
 ) -> tuple[State, StepReport]:
     """Repeat a step whose matrix was not positive definite, with implicit Euler and Newton's method. Return the new
-    state and the report.
+    state and the report, which states the reason.
     """
     newton = NewtonSolver(solver.model, solver.settings, solver.linear_solver)
     newton.integrator = solver.integrator  # stores the previous step in the new state if needed

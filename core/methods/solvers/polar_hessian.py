@@ -48,7 +48,9 @@ class PolarHessianTerms(IntEnum):
 
 @inlined
 def _share(own, other):
-    """Return ``own / (own + other)`` of two singular values, with the sum clamped away from zero."""
+    """Return ``own / (own + other)`` for two singular values. The sum is clamped away from zero for inverted
+    elements.
+    """
     total = own + other
     least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
     return own / (least if abs(total) < SMALLEST_SUM else total)
@@ -63,8 +65,9 @@ def shares_of(sigma):
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, terms):
-    """Return the element's twists, Pa: second derivatives of the energy density by rotations about three axes. Negative
-    twists are set to zero unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses in the frame Q.
+    """Return the twists about the three axes, Pa: the second derivatives of the energy density by rotations of the
+    element. Negative ones are set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses in
+    the frame Q.
     """
     least = -1e300 if terms > 1 else 0.0
     x, y, z = product(Vt, Q)
@@ -122,8 +125,8 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """Return ``weight`` times ``2 T_ij / (sigma_i + sigma_j)``, (3,3), for a symmetric stress T of six numbers t; zero
-    for a flat or inverted element.
+    """Return ``weight`` times ``T'_ij = 2 T_ij / (sigma_i + sigma_j)``, (3,3), for a symmetric stress T of six numbers
+    t. The result is zero for a flat or inverted element, whose polar stretch jumps.
     """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)

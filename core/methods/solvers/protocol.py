@@ -19,10 +19,14 @@ class Solver(Protocol):
     """Solver that advances the state of a body by one time step at a time."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        """Prepare to solve for a model. ``linear_solver``: used instead of the settings' choice."""
+        """Prepare to solve for a model. ``linear_solver`` is an already chosen linear solver; None: choose one by the
+        settings.
+        """
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the body's model. ``pinned``, ``stiffness``: True if prescribed unknowns or stiffness changed."""
+        """Replace the model by another one of the same body. ``pinned``: the set of prescribed unknowns changed;
+        ``stiffness``: the elastic stiffness changed.
+        """
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
@@ -33,7 +37,9 @@ class Solver(Protocol):
 
 
 def check_finite(values: np.ndarray, quantity: str) -> None:
-    """Raise DivergenceError if any ``values`` (n,3) of a ``quantity`` are not finite, naming the first such vertex."""
+    """Raise DivergenceError if any of the ``values`` (n,3) is not finite. The error names the first such vertex and the
+    ``quantity``.
+    """
     finite = np.isfinite(values)
     if not finite.all():
         raise DivergenceError(

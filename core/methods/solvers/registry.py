@@ -13,13 +13,18 @@ from .protocol import Solver
 
 
 def space_of(model: Model, settings: SolverSettings) -> Space:
-    """Return the space in which the settings' solver works: the model itself, or its subspace (slow to compute)."""
+    """Return the space in which the solver of the settings works: the model itself, or its subspace, which is slow to
+    compute.
+    """
     if not settings.kind.takes_modes:
         return model
     return skinning_subspace(model, settings.modes, settings.cubature_points).model
 
 
 def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:
-    """Return the settings' solver for a space. ``linear_solver``: used instead of the settings' choice."""
+    """Return the solver that the settings name, for its ``space``, which may be the full space or a subspace.
+
+    ``linear_solver`` replaces the linear solver that the settings would choose; None: no replacement.
+    """
     module, _, method = settings.kind.method.rpartition(".")
     return getattr(import_module(f".{module}", __package__), method)(space, settings, linear_solver)

@@ -41,12 +41,14 @@ class RigidComponent(NamedTuple):
     inverse: np.ndarray
 
     def rigid_motion(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rigid motion of a velocity field with ``momenta`` (n,3), as coefficients (c,) of ``motions``."""
+        """Return the rigid motion with the momenta of a velocity field v, as coefficients (c,) of the component's
+        motions. ``momenta`` (n,3): M v.
+        """
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). The moment of
-        inertia after half of the rotation is used; with the initial moment a tumbling body would gain energy.
+        """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). It uses the
+        moment of inertia after half of the rotation. With the initial one a tumbling body would gain energy.
         """
         turn, Q = (self.combinations @ self.rigid_motion(momenta))[3:], self.combinations[3:, -3:]
         if Q.shape[1] < 3:  # one axis
@@ -57,7 +59,9 @@ class RigidComponent(NamedTuple):
 
 
 class RigidParts:
-    """Connected components of a model that can move as rigid bodies: without pins, or with few pins."""
+    """Connected components of a model that can move as rigid bodies: those without pins, or with too few pins to
+    prevent rotation.
+    """
 
     def __init__(self, model: Model) -> None:
         self._mass, self._weights, label = model.mass, model.lumped_masses, islands(model.mesh)
@@ -70,7 +74,9 @@ class RigidParts:
                 self._parts.append((rows, pins))
 
     def components_at(self, x: np.ndarray) -> list[RigidComponent]:
-        """Return the rigid motions of each component at positions x (n,3) m."""
+        """Return the rigid motions at the positions x (n,3) m, one entry per connected component that can move as a
+        rigid body.
+        """
         found = []
         for rows, pins in self._parts:
             combinations, centre = _free_motions(x, rows, pins, self._weights)
@@ -90,7 +96,9 @@ class RigidParts:
         return gradient
 
     def turned(self, dx: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return dx (n,3) m with the linearized rotation of each component replaced by the finite rotation."""
+        """Return the displacement dx (n,3) m with the linearized rotation of each component replaced by the finite
+        rotation.
+        """
         moved = dx.copy()
         for each in components:
             turn = each.rotation(self._mass @ dx)
@@ -102,7 +110,9 @@ class RigidParts:
         return moved
 
     def without_rigid_motion(self, velocities: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return velocities (n,3) without rigid motions of the ``components``: the mass-orthogonal remainder."""
+        """Return velocities (n,3) without their rigid motions: the vibrations, mass-orthogonal to the ``components``'
+        motions.
+        """
         momenta = self._mass @ velocities
         for each in components:
             velocities = velocities - each.motions @ each.rigid_motion(momenta)
@@ -114,7 +124,9 @@ class RigidParts:
         """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
         to ``after``. Their momenta are conserved, and their vibrations rotate with them.
 
-        The torque of gravity ``weight`` (n,3) is the mean of the initial and final torques, as in Verlet's rule.
+        The step applied gravity ``weight`` (n,3) with the initial lever arms. This method corrects the torque to the
+        mean of the torques with initial and final lever arms, as in Verlet's rule, which keeps the energy of a
+        pendulum.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -135,11 +147,11 @@ class RigidParts:
         kinetic: float,
         unsure: float,
     ) -> None:
-        """Remove the kinetic energy ``excess``, which may be negative, from the vibrations of the body with the
-        vertices ``rows``: change ``velocities`` (n,3) in place. An absolute excess up to ``unsure`` leaves vibrations
-        unchanged.
+        """Remove the kinetic energy ``excess`` from the vibrations of the body with the vertices ``rows``: change
+        ``velocities`` (n,3) in place. A negative excess adds energy. Rigid motions are unchanged.
 
-        All velocities of a suspended body are then scaled to a kinetic energy of at most ``kinetic - excess``.
+        Vibrations are unchanged if the absolute excess is at most ``unsure``. A suspended body has no momenta to
+        conserve: all its velocities are scaled, so that its kinetic energy is at most ``kinetic - excess``.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, components)
@@ -153,7 +165,9 @@ class RigidParts:
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
     def exact(self, J: np.ndarray, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return the map J (n,3,k) from nodes to vertices, corrected to reproduce the components' rigid motions."""
+        """Return the map J (n,3,k) from nodes to vertices, corrected so that it reproduces the rigid motions of the
+        ``components`` without round-off error.
+        """
         for each in components:
             seen = (nodes.rows @ each.motions.reshape(len(J), -1)).reshape(-1, each.motions.shape[2])
             J = J + (each.motions - J @ seen) @ np.linalg.pinv(seen, UNRESOLVED)
@@ -173,7 +187,9 @@ class RigidParts:
 
 
 def _unit_motions(away: np.ndarray) -> np.ndarray:
-    """Return the displacements (r,3,6) of points at ``away`` (r,3) m in unit translations and linearized rotations."""
+    """Return the displacements (r,3,6) of r points in three unit translations and three linearized unit rotations about
+    the origin. ``away`` (r,3) m: positions of the points.
+    """
     motions = np.zeros((len(away), 3, 6))
     motions[:, :, :3] = np.eye(3)
     motions[:, :, 3:] = np.stack([np.cross(axis, away) for axis in np.eye(3)], axis=2)
@@ -183,8 +199,9 @@ def _unit_motions(away: np.ndarray) -> np.ndarray:
 def _free_motions(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the c rigid motions of a component that leave its pins at rest, as combinations (6,c) of translations and
-    rotations, and the centre of rotation (3,) m. ``rows``, ``pins``: indices of its vertices and pinned vertices.
+    """Return the c rigid motions of a component that move none of its pins, as combinations (6,c) of translations and
+    rotations, and the centre of rotation (3,) m. ``rows``, ``pins``: indices of its vertices and pinned vertices;
+    ``weights`` (n,): masses for the centre of a component without pins.
     """
     if not len(pins):
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])

@@ -39,7 +39,8 @@ class StepSolver:
     """Base class of the solvers, which advance a body by minimizing an incremental potential per step.
 
     "Positions" (n,3) are the unknowns of the space: the positions of all vertices, or the few unknowns of a subspace,
-    where cubature points replace the tets. In a subspace, Mixed FEM is [SubMFEM23] Eqs. 6 to 8.
+    where cubature points replace the tets. All methods work in both spaces. In a subspace, an iteration of Mixed FEM is
+    [SubMFEM23] Eq. 6, and its local step is Eqs. 7, 8.
 
     Settings: ``integrator`` (with ``theta``); ``gravity``, m/s²; ``max_iterations``; ``stop_rule`` and its tolerance
     (``tolerance``, relative to the body's size, ``decrement_tolerance``, J, or ``acceleration_tolerance``, m/s²);
@@ -60,12 +61,16 @@ class StepSolver:
         self.system = model.linear_system(settings, linear_solver)
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
-        """Return the model's mass-proportional damping as a tuple of one load, or of none."""
+        """Return the mass-proportional damping of the model as a tuple of one load, or an empty tuple without such
+        damping.
+        """
         drag = self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the body's model. ``pinned``, ``stiffness``: True if prescribed unknowns or stiffness changed."""
+        """Replace the model by another one of the same body. ``pinned``: the set of prescribed unknowns changed;
+        ``stiffness``: the elastic stiffness changed.
+        """
         self.model, self.elastic = model, model.elastic
         if pinned:
             del self.system  # frees the old factor before the new one is allocated
@@ -118,7 +123,9 @@ class StepSolver:
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the solution of a step: positions that minimize its incremental potential."""
+        """Return the solution of a step: positions that minimize its incremental potential, as accurately as the method
+        allows.
+        """
         raise NotImplementedError
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
@@ -141,7 +148,9 @@ class StepSolver:
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """Return a copy of ``positions`` (n,3) m with the pinned vertices at their prescribed positions."""
+        """Return a copy of ``positions`` (n,3) m with the pinned vertices at their prescribed positions, regardless of
+        contact.
+        """
         x = positions.copy()
         x[self.model.pinned] = step.prescribed_positions
         check_finite(x, "position")
@@ -152,8 +161,8 @@ class StepSolver:
     ) -> np.ndarray:
         """Return the initial positions (n,3) m of the iterations, after moving pins and obstacles along their paths.
 
-        Return the ``guess`` (n,3) m with pins at their prescribed positions, unless there is contact at the guess or on
-        the path to it. Otherwise return the body's positions after the motion of pins and obstacles.
+        They are the ``guess`` (n,3) m with pins at their prescribed positions, if there is no contact at the guess or
+        on the path to it. Otherwise they are the positions of the body after the motion of pins and obstacles.
         """
         if step.contact is None:
             return self.start(guess, step)
@@ -167,8 +176,8 @@ class StepSolver:
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the incremental potential at the solution ``at``, and record its norm.
-        Raise DivergenceError if a position is not finite, or is implausibly far from the predicted position.
+        """Return the gradient (n,3) kg m of the incremental potential at the solution ``at``, and record its norm in
+        the report. Raise DivergenceError if a position is not finite, or is implausibly far from the predicted one.
         """
         check_finite(at.x, "position")
         self._check_divergence(state, at.x, step)
@@ -181,8 +190,8 @@ class StepSolver:
         return gradient
 
     def _check_divergence(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
-        """Raise DivergenceError if a vertex is too far from its predicted position, compared with the body's size,
-        gravity and the motion of pins.
+        """Raise DivergenceError if a vertex is too far from its predicted position. The limit is BLOWUP_DISTANCE body
+        sizes, plus ten times the displacement due to gravity, plus ten times the largest displacement of a pin.
         """
         flight, vertex = self.model.max_displacement(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
@@ -201,13 +210,15 @@ class StepSolver:
     # -- evaluation and search direction ----------------------------------------------------------------------------
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
-        """Return the iterate at x (n,3) m. A deformation ``near``, of similar positions, speeds up the SVD."""
+        """Return the iterate at x (n,3) m, with its deformation and incremental potential. The optional deformation
+        ``near``, of similar positions, speeds up the SVD.
+        """
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
-        """Return the search direction at x (n,3) m: the minimizer of the quadratic model with the factorised matrix and
-        the ``gradient`` (n,3) kg m.
+        """Return the search direction at x (n,3) m: the minimizer of the quadratic model with the last factorised
+        matrix and the ``gradient`` (n,3) kg m.
         """
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
@@ -230,9 +241,9 @@ class StepSolver:
     ) -> None:
         """Record an iteration in the report, with the stop reason if it was the last one.
 
-        ``direction_size``, m, for the stop rule: largest displacement of the whole search direction. ``h``, s:
-        effective step. ``magnitude``: sum of the absolute values of the merit's terms. ``accepted``: False if the line
-        search failed.
+        The stop rule uses ``direction_size``, m: the largest displacement of the whole search direction. It does not
+        use the accepted step, which round-off alone determines at the minimum. ``h``, s: effective step; ``magnitude``:
+        sum of the absolute values of the merit's terms; ``accepted``: False if the line search failed.
         """
         report.iterations += 1
         report.history.append(iteration)
@@ -268,11 +279,15 @@ class StepSolver:
         return ""
 
     def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Update lagged terms (friction, pin springs) at x (n,3) m after a full step. Return True if they changed."""
+        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. They are
+        not updated after a step that the line search shortened.
+        """
         return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
 
     def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Update lagged terms (friction, pin springs) at a solution x (n,3) m. Return True if iterations continue."""
+        """Update lagged terms (friction, pin springs) at a converged solution x (n,3) m. Return True if the iterations
+        must continue, because the terms changed or friction requires another iteration.
+        """
         unconverged = report.converged and step.is_unconverged(x)
         if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):
             return False

@@ -62,7 +62,9 @@ class StretchDamping:
         return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives (m,3,3), Pa, of the damping potential per volume by the deformation gradients."""
+        """Return the derivatives of the damping potential D by the deformation gradients, per unit volume,
+        (m,3,3) Pa.
+        """
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(self, deformation: Deformation, exact: bool, scale: float) -> tuple[np.ndarray, np.ndarray]:
@@ -81,8 +83,8 @@ class StretchDamping:
         return self._condensed(mixed._replace(polar=mixed.s + away), False, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the damping potential's derivative by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times its
-        second derivative along ds, (m,). s and ds are (m,6).
+        """Return the derivative of the damping potential by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times
+        the potential's second derivative along ds per element, (m,). s and ds are (m,6).
         """
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))

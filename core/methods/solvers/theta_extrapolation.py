@@ -5,7 +5,8 @@ solves for the positions x_m after the fraction theta of the step.
 
 **Contact** acts at the end of the step, at the positions that are displayed: its potential is evaluated at the
 extrapolated positions (``contact/penalty/extrapolated_points.py``). Penetration is therefore no deeper than with
-implicit Euler. A convex potential that acts at the end of a step also returns no more energy than it took.
+implicit Euler. A convex potential whose force is evaluated at the end of a step also returns no more energy than it
+took.
 
 **Energy** can be generated if a step stops before it converges, since extrapolation includes its error. With the
 unbalanced force r at x_m

@@ -113,8 +113,9 @@ def spectral_clusters(
 
 
 def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
-    """Return the features (m,k) of tets for clustering: skinning weights (n,j), averaged to tets and scaled by the
-    inverse squared ``eigenvalues`` (j,), and the tets' positions. Both groups of columns have a total variance of 1.
+    """Return the features (m,k) per tet for clustering: skinning weights (n,j), averaged to tets and scaled by the
+    inverse squared ``eigenvalues`` (j,), and the positions of the tets. Both groups of columns have a total variance of
+    one.
     """
     bends = eigenvalues > 0.0
     gamma = eigenvalues[bends]
@@ -138,8 +139,9 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Return the number of cubature points per part, with the sum ``count``: more for a large spread of features and a
-    low stiffness. ``members``: indices of each part's tets; ``stiffness``: one modulus per part.
+    """Return the number of cubature points per part, with the sum ``count``: at least one, more for a large spread of
+    features and a low stiffness, at most one per tet. ``members``: indices of each part's tets; ``stiffness``: one
+    modulus per part.
     """
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
@@ -164,8 +166,11 @@ def _shares(
 def _k_means(
     features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cluster index per tet (r,) and at most ``count`` cluster centres (c,k), by Lloyd's k-means of the
-    ``features`` (r,k) weighted by volume, started by k-means++ [Arthur, Vassilvitskii 2007] with a fixed seed.
+    """Return the cluster index per tet (r,) and the cluster centres (c,k), by Lloyd's k-means of the ``features`` (r,k)
+    weighted by volume. The first centres are those of k-means++ [Arthur, Vassilvitskii 2007], drawn with a fixed seed.
+    Empty clusters are dropped, so that c is at most ``count``.
+
+    In a large part the iterations use a sample of tets; only the last few use all of them.
     """
     rows, rounds = np.arange(len(features)), ROUNDS
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):

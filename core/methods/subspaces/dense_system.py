@@ -47,7 +47,9 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """Workspace (3,r,3,r) for additions to the matrix, allocated at first use."""
+        """Workspace (3,r,3,r) for additions to the matrix. It is allocated at first use, since it is as large as the
+        Cholesky factor.
+        """
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -78,7 +80,9 @@ class DenseSystem(LinearSystem):
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Add an array (3,r,3,r), filled by the function ``change``, to the matrix. Return the function's result."""
+        """Add an array (3,r,3,r) to the assembled matrix. The function ``change`` fills the array, and its result is
+        returned.
+        """
         self._change.fill(0.0)
         answer = change(self._change)
         self._matrix += self._change[:, self.free][:, :, :, self.free]
@@ -110,7 +114,9 @@ class DenseSystem(LinearSystem):
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution (r,3) for a right-hand side (r,3), with zeros at prescribed unknowns."""
+        """Return the solution (r,3) of the factorised system for a right-hand side (r,3). It is zero at prescribed
+        unknowns.
+        """
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T

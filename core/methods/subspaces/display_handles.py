@@ -1,8 +1,9 @@
 """Handles that display a deformed surface by linear blend skinning on the graphics card.
 
-A handle is an affine displacement, blended by skinning weights. The simulated surface follows its tets. The subspace's
-handles are inaccurate for surface points between the vertices of a tet (``skinning.py``), so separate display handles
-are fitted to the surface's displacements. Handles of hard pins are displayed unchanged.
+A handle is an affine displacement that skinning weights blend. The simulated surface follows its tets. The subspace's
+handles, which move the vertices of the tets, are inaccurate for surface points between these vertices
+(``skinning.py``). Therefore separate display handles, with small displacements, are fitted to the displacement of the
+surface per unknown. Handles of hard pins are displayed unchanged, since no other handle moves the points of a pin.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
 
 
 class DisplayHandles:
-    """Handles that display the p surface vertices of a body in a subspace by linear blend skinning, fitted to the
-    simulated displacements. ``embedding``: positions of these vertices in the tets.
+    """Handles that display the surface of a body in a subspace by linear blend skinning, fitted to the simulated motion
+    of the surface's p vertices. ``embedding``: positions of these vertices in the tets.
 
     Attributes
     ----------
@@ -48,11 +49,15 @@ class DisplayHandles:
         self._beside = shown - space.points(watched).shares
 
     def of(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the affine displacements (h,4,3) m of the handles for the subspace's unknowns (r,3)."""
+        """Return the affine displacements of the handles, (h,4,3) m, for the subspace's unknowns (r,3); zero at
+        rest.
+        """
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
     def max_difference(self, unknowns: np.ndarray) -> float:
-        """Return the largest error, m, of displayed positions over sampled surface vertices, for unknowns (r,3)."""
+        """Return the largest distance, m, between displayed and simulated positions over a sample of surface vertices,
+        for unknowns (r,3).
+        """
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 
 

@@ -1,9 +1,10 @@
 """Handles for given positions: the best fit of skinning to a simulation in any space. A handle is an affine
 displacement H_k (4,3) that the weight w_k blends.
 
-Displacements of points p are fitted by ``sum_k w_k(p) (c(p) @ H_k)`` with homogeneous coordinates c(p). Many sets of
-handles fit equally well, since the products of weights and coordinates are nearly dependent. The fit prefers small
-handles: large handles that cancel each other would leave rounding errors in 32 bits.
+Displacements of points p are fitted by ``sum_k w_k(p) (c(p) @ H_k)`` with homogeneous coordinates c(p). The products
+of weights and coordinates are nearly dependent (a smooth weight times x is nearly another weight), so many sets of
+handles fit equally well. The fit prefers small handles: they are stored in 32 bits, and large handles that cancel each
+other would leave their rounding errors. Displacements that skinning can represent are fitted exactly up to rounding.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ only if the fit improves by more than the additional rounding error.
 
 
 class HandleFit:
-    """Least-squares fit of handles (affine displacements, blended by weights) to displacements of p points.
+    """Least-squares fit of handles (affine displacements, blended by weights) to displacements of p points. Its matrix
+    is factorized once.
 
     The fit minimizes ``mean |A H - d|² + ROUNDING² |H|²`` over the handles H (4h,3) for displacements d (p,3): ridge
     regression by the SVD of A. The rows of A (p,4h) hold the products of weights and homogeneous coordinates.
@@ -42,8 +44,8 @@ class HandleFit:
         self._inverse = Vt.T * (sigma / (sigma**2 + len(rest) * ROUNDING**2))
 
     def coefficients(self, values: np.ndarray) -> np.ndarray:
-        """Return the coefficients (4h,k) of the products of weights and coordinates that fit k functions with the
-        ``values`` (p,k) at the points.
+        """Return the coefficients (4h,k) that fit k functions with the ``values`` (p,k) at the points, as combinations
+        of the products of weights and homogeneous coordinates.
         """
         return self._inverse @ (self._directions.T @ values)
 

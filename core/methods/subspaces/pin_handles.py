@@ -1,7 +1,8 @@
 """Pins in a subspace: each connected group of pinned vertices has a handle, an affine displacement of the group.
 
 Modes vanish at pins, so moving pins need other weights: 1 on their group, 0 on the other groups, and harmonic (by the
-elastic Laplacian) elsewhere. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns.
+elastic Laplacian) elsewhere. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns like
+those of the modes, and the springs determine them: so a body can rotate about a single pin.
 """
 
 from __future__ import annotations
@@ -51,8 +52,10 @@ class PinHandles:
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """Return the pin schedule of the handles for the schedule ``pins`` of the pinned vertices. ``first``: index of
-        the handles' first unknown. A handle is prescribed until the last of its vertices is released.
+        """Return the pin schedule of the handles, made from the schedule ``pins`` of the pinned vertices. It prescribes
+        the handles' unknowns; ``first`` is the index of the first of them.
+
+        A handle is prescribed until the last of its vertices is released.
         """
         columns = np.searchsorted(pins.corners, self.pinned)
         displacements = pins.targets[:, columns] - rest_positions[self.pinned]
@@ -63,7 +66,11 @@ class PinHandles:
         return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
 
     def unknowns(self, displacements: np.ndarray) -> np.ndarray:
-        """Return the affine displacements (4g,3) m of the groups that best fit the pins' displacements (p,3) m."""
+        """Return the affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
+        vertices best.
+
+        The rigid motion is fitted first. The smallest stretch and shear that fit the remainder are added to it.
+        """
         out = np.empty((4 * self.count, 3))
         for g in range(self.count):
             rows = self._group == g
@@ -72,16 +79,18 @@ class PinHandles:
 
 
 def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the index of the connected group of each pinned vertex, (p,). ``pinned`` (p,): vertex indices."""
+    """Return the index of the connected group of each pinned vertex, (p,). ``pinned`` (p,): indices of these
+    vertices.
+    """
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
 
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group_of_pin: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
-    """Return harmonic skinning weights (n,g) of g groups of pinned vertices. A group's weight is 1 on the group, 0 on
-    other groups and on connected components without pins. ``pinned``, ``group_of_pin`` (p,): indices of the pinned
-    vertices and of their groups.
+    """Return harmonic skinning weights (n,g) of g groups of pinned vertices: each is 1 on its group, 0 on the other
+    groups and on islands (connected components) without pins. ``pinned``, ``group_of_pin`` (p,): indices of the pinned
+    vertices, and of their groups.
     """
     H, n, count = laplacian, laplacian.shape[0], int(group_of_pin.max(initial=-1)) + 1
     weights = np.zeros((n, count))
@@ -102,8 +111,8 @@ def harmonic_weights(
 def handle_weights(
     model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for the handles of pins: the group index of each pinned vertex (p,), the skinning weights
-    (n,s) of the s groups held by springs, and the skinning weights (n,g) of the g pinned groups.
+    """Return three arrays for the handles of pins: the index of the group of each pinned vertex (p,), the skinning
+    weights (n,s) of the s groups held by springs, and the skinning weights (n,g) of the g pinned groups.
     """
     group_of_pin = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))
@@ -113,8 +122,9 @@ def handle_weights(
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the skinning weights (n,s) of s groups of vertices held by springs: each is pulled to 1 in its group and
-    to 0 in other groups. ``anchors`` (n,n) N/m: springs' stiffness, added to the Laplacian.
+    """Return the skinning weights (n,s) of s groups of vertices held by springs. The springs pull each weight to 1 in
+    its group and to 0 in the other groups. Weights are zero at pinned vertices. ``anchors`` (n,n) N/m: stiffness that
+    the springs add to the Laplacian.
     """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())
@@ -133,8 +143,9 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
 
 
 def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
-    """Return the affine displacement (4,3) that best fits displacements (q,3) of points: a rigid motion, plus the
-    smallest stretch and shear. ``coordinates`` (q,4): homogeneous. All lengths are relative to the body's size.
+    """Return the affine displacement (4,3) that fits displacements (q,3) of points best: a rigid motion, plus the
+    smallest stretch and shear that fit the remainder. ``coordinates`` (q,4): homogeneous coordinates of the points. All
+    lengths are relative to the body's size.
     """
     centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
     arms, away = coordinates[:, :3] - centre, displacements - shift

@@ -61,7 +61,9 @@ class CubatureElastic(ElasticDensity):
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa."""
+        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa at the cubature
+        tets. The gradient's unit is newton times the unit of the basis.
+        """
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
         return np.ascontiguousarray(forces.T)
@@ -69,8 +71,8 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill F (c,3,3) with ``rest I + U G_c^T`` for transposed unknowns U (3,r) and basis gradients G (3c,r). ``rest``
-    is 1 for deformation gradients, 0 for their changes.
+    """Fill F (c,3,3) with ``rest I + U G_c^T`` per cubature tet, for the transposed unknowns U (3,r) and basis
+    gradients G (3c,r). ``rest`` is 1 for deformation gradients, 0 for their changes.
     """
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
@@ -94,7 +96,9 @@ def _gradients(G, U, rest, F):
 
 @kernel
 def _pull(G, weights, stress, forces):
-    """Add ``sum_c w_c P_c G_c`` to ``forces`` (3,r), for stresses P (c,3,3) and basis gradients G (3c,r)."""
+    """Add ``sum_c w_c P_c G_c`` to ``forces`` (3,r), for stresses P (c,3,3) and basis gradients G (3c,r). Each row of G
+    is read once.
+    """
     x, y, z = forces[0], forces[1], forces[2]
     for c in range(len(weights)):
         P, w = stress[c], weights[c]

@@ -98,7 +98,9 @@ class ReducedModel:
         return len(self.mass)
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement, m, of a watched vertex due to a ``change`` (r,3), and the vertex's index."""
+        """Return the largest displacement, m, of a watched vertex due to a ``change`` (r,3) of the unknowns, and the
+        index of that vertex.
+        """
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
 
@@ -111,12 +113,15 @@ class ReducedModel:
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return a mask (c,) of False for all cubature points: a pin's handle moves the whole body."""
+        """Return a mask (c,) that is False for all cubature points: the motion of a pin's handle is spread over the
+        body instead of the tets at the pin.
+        """
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
     def blas_threads(self) -> AbstractContextManager[object]:
         """Return a context in which the BLAS uses one thread. On a busy machine, BLAS threads that wait for each other
-        at every product cost ten times what they gain.
+        at every product cost ten times what they gain. The assembly of the stiffness, most of the work, has threads of
+        its own.
         """
         return one_blas_thread()
 
@@ -148,13 +153,17 @@ class ReducedModel:
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact; None if all are needed."""
+        """Number of surface points that suffice for contact, since the body deforms smoothly between them; None if all
+        are needed.
+        """
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3) on the unknowns, ``A^T M a``, for accelerations a (n,3) m/s² of the vertices."""
+        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices: ``A^T M
+        a``.
+        """
         return self.moved_mass.T @ accelerations
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
@@ -261,7 +270,9 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """Return the skinning subspace that the arrays ``parts`` define. The unknowns of hard pins come last."""
+    """Return the skinning subspace that the arrays ``parts`` define. Free unknowns come first, then four unknowns per
+    handle of hard pins.
+    """
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
     given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]

@@ -1,7 +1,8 @@
 """Points of a body in a subspace: their positions, and the forces and stiffnesses at them in terms of the unknowns.
 
-``y = Y + E U`` with E (p,r) the rows of the basis at the points. A force f at the points acts on the unknowns as ``E^T
-f``, a stiffness K (3 x 3) as ``E^T K E``, which is dense.
+``y = Y + E U`` with E (p, r) the rows of the basis at the points. A force f at the points acts on the unknowns as ``E^T
+f``, a stiffness K (3 x 3) as ``E^T K E``, which is dense. Springs at more points than unknowns are therefore condensed
+to as many points as unknowns, by the QR factors of ``sqrt(w) E``.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class ReducedPoints:
         self, positions: np.ndarray, weights: np.ndarray, prescribed: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
         """Return the unknowns (r,3) for which the points are nearest to ``positions`` (p,3) m, by least squares with
-        ``weights`` (p,). The unknowns with the indices ``prescribed`` (g,) are fixed at ``values`` (g,3).
+        non-negative ``weights`` (p,). The unknowns with the indices ``prescribed`` (g,) are fixed at ``values`` (g,3).
         """
         unknowns = np.zeros((self.shares.shape[1], 3))
         unknowns[prescribed] = values
@@ -60,17 +61,20 @@ class ReducedPoints:
         return unknowns
 
     def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the mask (p,) of the points that do not move if ``unknowns``, given by their indices, are fixed."""
+        """Return the mask (p,) of the points that do not move if the unknowns with the indices ``unknowns`` are
+        fixed.
+        """
         size = np.abs(self.shares)
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
         """Condense springs between the p points and targets t, with non-negative ``weights`` (p,), to at most r springs
-        with the same effect. Return the points and the weights of the new springs, and the matrix (r,p) that maps t to
-        the new targets (None if nothing was condensed).
+        with the same effect. Return the points and the weights of the new springs, and the matrix (r,p) that maps the
+        targets t to the new targets. The matrix is None if nothing was condensed.
 
-        By ``sqrt(w) E = Q R``, ``sum_p w_p |y_p - t_p|²`` is ``|R U + Q^T sqrt(w) (Y - t)|²`` plus a constant.
+        ``sum_p w_p |y_p - t_p|²`` changes only by a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U -
+        Q^T sqrt(w) t|²`` plus the part orthogonal to Q.
         """
         if len(self) <= self.shares.shape[1]:
             return self, weights, None
@@ -84,7 +88,9 @@ class ReducedPoints:
         return self.shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times stiffnesses K (p,3,3) of single points to the upper blocks of a ``matrix`` (3,r,3,r)."""
+        """Add ``scale`` times the symmetric stiffnesses K (p,3,3) of the single points to the upper blocks of a
+        subspace's ``matrix`` (3,r,3,r).
+        """
         # Most points of a body have no contact.
         active = np.flatnonzero(K.any(axis=(1, 2)))
         if len(active) == 0:
@@ -95,7 +101,9 @@ class ReducedPoints:
                 matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E
 
     def add_coupling(self, K: sp.csr_matrix, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times a stiffness K (3p,3p) between points to the upper blocks of a ``matrix`` (3,r,3,r)."""
+        """Add ``scale`` times a symmetric stiffness K (3p,3p), which couples the points, to the upper blocks of a
+        subspace's ``matrix`` (3,r,3,r).
+        """
         K = K.tobsr((3, 3))
         active = np.unique(K.indices)
         if len(active) == 0:

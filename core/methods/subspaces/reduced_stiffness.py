@@ -63,7 +63,9 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """Return the columns of G (n,r) in tiles of equal width: (tiles,n,width). The last tile is padded with zeros."""
+    """Return the r columns of G (n,r), split into tiles of equal width: (tiles,n,width). The last tile is padded with
+    zeros.
+    """
     rows, r = G.shape
     width = max(1, -(-r // max(1, round(r / TILE))))
     begins = range(0, r, width)
@@ -76,7 +78,9 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @ItemKernel
 def _assemble(items, blocks, tiles, mass, matrix):
-    """Compute work items of the assembly until none is left. An item is one tile of columns of one matrix block."""
+    """Compute work items of the assembly until none is left. An item consists of the columns of one tile in one block
+    of the matrix.
+    """
     count, _, width = tiles.shape
     product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
     item = take(items)
@@ -101,8 +105,8 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Fill ``product`` with ``Q_ip G``, for axes i, p: second derivatives of the energy by the rows i and p of F, times
-    the basis gradients G (3c,width) of one tile.
+    """Fill ``product`` with ``Q_ip G`` for a chunk of cubature points: second derivatives by the rows i and p of F,
+    from ``blocks``, times the basis gradients G (3c,width) of one tile.
     """
     for c in range(len(blocks)):
         for a in range(3):
@@ -121,7 +125,9 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """Write a tile K (width,width) plus ``mass_factor`` times the mass to ``block`` (r,r) at ``row``, ``column``."""
+    """Write a tile K (width,width) plus ``mass_factor`` times the mass to ``block`` (r,r), from the indices ``row``,
+    ``column`` on.
+    """
     r = len(mass)
     for j in range(min(len(K), r - row)):
         out, its_mass = block[row + j], mass[row + j]

@@ -3,12 +3,14 @@
     x(p) = p + sum_k w_k(p) (c(p) @ H_k)
 
 Weights w_k belong to the vertices, coordinates c(p) are affine in the rest position, and the handles H_k (4,3) are
-linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6).
+linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate it, since a point needs only its
+weights.
 
 Skinning is inaccurate for points between the vertices of a tet, with barycentric coordinates b. Their positions by
 interpolated weights differ from their interpolated positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j)
-(c_i - c_j) @ H``. This can exceed the displacement if large handles nearly cancel each other. Therefore such points
-follow their tets, and separate handles display them (``display_handles.py``).
+(c_i - c_j) @ H``. This is small relative to the handles, but not relative to the displacement if many large handles
+nearly cancel each other. Therefore such points follow their tets, and separate handles display them
+(``display_handles.py``).
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class Coordinates(NamedTuple):
 
     @classmethod
     def around(cls, rest_positions: np.ndarray) -> Coordinates:
-        """Return the coordinates that map the bounding box of rest positions (n,3) m into the range -1/2 to 1/2."""
+        """Return the coordinates of a body with the rest positions (n,3) m, which map its bounding box into the range
+        from -1/2 to 1/2.
+        """
         low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
         return cls(0.5 * (low + high), float((high - low).max()))
 
@@ -47,8 +51,8 @@ class Coordinates(NamedTuple):
 
 
 def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
-    """Return the skinned positions (p,3) m of p points with rest positions ``rest`` (p,3) m and skinning weights (p,h).
-    ``handles`` (h,4,3) m are h affine displacements.
+    """Return the skinned positions (p,3) m of p points with the rest positions ``rest`` (p,3) m and skinning weights
+    (p,h), for h affine displacements ``handles`` (h,4,3) m.
     """
     at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
     return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)

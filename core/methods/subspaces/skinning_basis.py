@@ -17,13 +17,15 @@ ones are dropped as linearly dependent.
 
 
 def skinning_columns(weights: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """Return the products (n,4m) of skinning weights (n,m) and homogeneous coordinates (n,4), four per weight."""
+    """Return the products (n,4m) of the skinning weights (n,m) and homogeneous coordinates (n,4) of n points: four
+    columns per weight.
+    """
     return (weights[:, :, None] * coordinates[:, None, :]).reshape(len(weights), -1)
 
 
 def orthonormal(columns: np.ndarray, mass: sp.csr_matrix) -> np.ndarray:
-    """Return the matrix T (k,r) for which the r columns of ``columns @ T`` are mass-orthonormal. Linearly dependent
-    directions of ``columns`` (n,k) are dropped.
+    """Return the matrix T (k,r) for which the r columns of ``columns @ T`` are mass-orthonormal. ``columns`` (n,k):
+    basis of k vectors over the vertices; linearly dependent directions are dropped.
     """
     gram = columns.T @ (mass @ columns)
     length = np.sqrt(np.diag(gram))

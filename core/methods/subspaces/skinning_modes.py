@@ -95,8 +95,8 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
-    """Return the number of modes to use, at most ``count``. A group of equal eigenvalues is not split, unless fewer
-    than ``free_islands`` + 1 modes would remain. ``values`` (k,) 1/s²: ascending eigenvalues.
+    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that would be split is left
+    out, unless fewer than ``free_islands`` + 1 modes would remain. ``values`` (k,) 1/s²: ascending eigenvalues.
     """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
@@ -106,6 +106,8 @@ def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
 
 
 def _with_sign(weights: np.ndarray) -> np.ndarray:
-    """Return the modes (n,m) with signs for which the entry of largest absolute value of each mode is positive."""
+    """Return the modes (n,m), each with the sign that makes its entry of largest absolute value positive. Of several
+    such entries the first decides.
+    """
     at = first_largest(np.abs(weights), DEGENERATE)
     return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

@@ -45,7 +45,7 @@ class Space(Protocol):
 
     @property
     def is_reduced(self) -> bool:
-        """True for a subspace."""
+        """True for a subspace. Loads on vertices are then converted in advance to loads on its few unknowns."""
 
     @property
     def grows(self) -> bool:
@@ -59,21 +59,30 @@ class Space(Protocol):
         """Return a context in which the BLAS uses the number of threads that is fastest for a step."""
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> Any:
-        """Return the linear system of the space. ``choice`` is the linear solver; None: chosen by the settings."""
+        """Return the linear system of the space. ``choice`` is an already chosen linear solver; None: choose one by the
+        settings.
+        """
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass: element matrices in the full
-        space, one matrix in a subspace. Without a tangent, return the mass term alone.
+        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, in the format to which step
+        potentials add their stiffness: element matrices in the full space, one matrix in a subspace. Without a tangent,
+        return the mass term alone.
         """
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement of a vertex, m, due to a ``change`` (r,3), and the vertex's index."""
+        """Return the largest displacement of a vertex, m, due to a ``change`` (r,3) of the unknowns, and the index of
+        that vertex.
+        """
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask (m,) of ``chosen`` tets (m,) and their neighbours. Cubature points have no neighbours."""
+        """Return the mask (m,) of the elements in the mask ``chosen`` (m,) and their neighbours. Elements are tets, or
+        cubature points, which have no neighbours.
+        """
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the tets at pins and their neighbours. In a subspace all entries are False."""
+        """Return the mask (m,) of the tets at pins and of their neighbours. In a subspace the mask (c,) of the cubature
+        points is False.
+        """
 
     def points(self, embedding: Embedding) -> Any:
         """Return points embedded in the mesh, as functions of the unknowns."""

@@ -14,5 +14,7 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of ``time_step`` s from positions (n,3) m and velocities (n,3) m/s; ``history`` is ignored."""
+    """Return a step of ``time_step`` s that starts at positions (n,3) m and velocities (n,3) m/s. This rule ignores
+    ``history``.
+    """
     return TimeStep(positions + time_step * velocities, positions, time_step)

@@ -13,7 +13,9 @@ INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backwar
 
 
 def integrator(name: str) -> ModuleType:
-    """Return the module of the time integration rule ``name``. Raise SettingsError if the name is unknown."""
+    """Return the module of the time integration rule ``name``. Raise SettingsError, which lists the known names, if
+    there is none.
+    """
     if name not in INTEGRATORS:
         raise SettingsError(f"Unknown integrator “{name}”.", f"Choose one of {', '.join(INTEGRATORS)}.")
     return INTEGRATORS[name]

@@ -37,7 +37,7 @@ OWN = ("theta",)
 def begin(
     positions: np.ndarray, velocities: np.ndarray, _history: History | None, time_step: float, theta: float
 ) -> TimeStep:
-    """Return a step of ``time_step`` s from positions (n,3) m and velocities (n,3) m/s. The solver finds the positions
-    after the fraction ``theta`` of the step.
+    """Return a step of ``time_step`` s that starts at positions (n,3) m and velocities (n,3) m/s and is solved at its
+    fraction ``theta``. This rule ignores the history.
     """
     return backward_euler.begin(positions, velocities, None, theta * time_step)._replace(theta=theta)

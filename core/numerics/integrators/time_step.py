@@ -1,7 +1,8 @@
 """Common form of all time integration rules: the predicted positions, the base and the effective length of a step.
 
-A step of each implicit rule minimizes ``1/2 |x - predicted|_M^2 + step² (potential energy at x)``. The velocities are
-``(x - base) / step``. With :mod:`.theta_midpoint` the minimizer is at an earlier time than the step's end.
+A step of each implicit rule minimizes ``1/2 |x - predicted|_M^2 + step² (potential energy at x)``; the velocities are
+``(x - base) / step``. The minimizer holds the positions at the end of the step or, with :mod:`.theta_midpoint`, at an
+earlier time from which the end is extrapolated.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class TimeStep(NamedTuple):
     theta: float = 1.0
 
     def base_of(self, now: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the base b of a quantity q: the rule's dq/dt is ``(q - b) / step``. ``now`` is q at the start of the
-        step, ``before`` is q one step earlier.
+        """Return the base b of a quantity q that depends on the positions: the rule's dq/dt is ``(q - b) / step``.
+        ``now`` is q at the start of the step, ``before`` is q one step earlier.
         """
         return now + self.extrapolation * (now - before)
 
@@ -48,9 +49,13 @@ class TimeStep(NamedTuple):
         return (positions - self.base) / self.step
 
     def interpolated(self, before: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return a quantity at the fraction ``theta`` of the step, linear between its values ``before`` and ``end``."""
+        """Return a quantity at the fraction ``theta`` of the step, linear between its values ``before`` the step and at
+        its ``end``.
+        """
         return end if self.theta == 1.0 else before + self.theta * (end - before)
 
     def extrapolated(self, before: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Return a quantity at the step's end by linear extrapolation of ``before`` and ``now``, at ``theta``."""
+        """Return a quantity at the end of the step by linear extrapolation from its value ``before`` the step and its
+        value ``now`` at the fraction ``theta`` of the step.
+        """
         return now if self.theta == 1.0 else before + (now - before) / self.theta

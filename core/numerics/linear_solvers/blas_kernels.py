@@ -1,8 +1,9 @@
 """Import of cvxopt with an OpenBLAS that uses all vector instructions of the processor.
 
-OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels uses kernels of
-2004 (SSE3) for models that it does not know. The factorisation then took 2.2 times as long on a processor with AVX-512.
-So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is being loaded, unless the user has set it.
+OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels is older than
+many processors, and uses kernels of 2004 (SSE3) for models that it does not know. With them the factorisation took 2.2
+times as long on a processor with AVX-512. So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is being loaded,
+unless the user has set it; other libraries never see the variable.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ AVX2 = ("avx2", "fma")
 
 
 def core_type(features: Mapping[str, bool], machine: str) -> str | None:
-    """Return OpenBLAS's name of the kernels for an x86 processor; None lets OpenBLAS choose. ``features``: LLVM's names
-    of instruction sets, True if the processor has them. ``machine``: the processor's architecture.
+    """Return OpenBLAS's name of the kernels for an x86 processor; None lets OpenBLAS choose. ``features`` maps LLVM's
+    names of instruction sets to True if the processor has them; ``machine`` is its architecture.
     """
     if machine.lower() not in ("x86_64", "amd64"):
         return None
@@ -35,7 +36,9 @@ def core_type(features: Mapping[str, bool], machine: str) -> str | None:
 
 @contextlib.contextmanager
 def chosen_kernels() -> Iterator[None]:
-    """Return a context in which a loaded OpenBLAS uses this processor's best kernels, unless the user chose kernels."""
+    """Return a context in which a newly loaded OpenBLAS uses the kernels that fit this processor, unless the user has
+    chosen others.
+    """
     wanted = None if VARIABLE in os.environ else core_type(binding.get_host_cpu_features(), platform.machine())
     if wanted is None:
         yield
@@ -48,7 +51,9 @@ def chosen_kernels() -> Iterator[None]:
 
 
 def load_cvxopt() -> ModuleType:
-    """Import and return the package ``cvxopt``, with OpenBLAS kernels that fit this processor."""
+    """Import and return the package ``cvxopt``. The first import in a process makes its OpenBLAS use the kernels that
+    fit this processor.
+    """
     with chosen_kernels():
         import cvxopt
         import cvxopt.amd

@@ -62,7 +62,8 @@ class CholmodSolver:
     def _symbolic(self) -> Any:
         """Return cvxopt's symbolic factor of the matrix pattern.
 
-        By default CHOLMOD also tries minimum degree. For large patterns :func:`sparsest` has done so already.
+        By default CHOLMOD compares a prescribed order with minimum degree and takes the better one. For large patterns
+        :func:`sparsest` has made this comparison, so CHOLMOD gets only the better order.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
         if len(self._pattern.free) < METIS_FROM:
@@ -89,7 +90,9 @@ class CholmodSolver:
         return factor_entries(self._pattern, self._order)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with ``values`` (nnz,). Raise FactorizationError if it is not positive definite."""
+        """Factorise the matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
+        positive definite.
+        """
         self._A.V = self._matrix(values)
         try:
             self._cholmod.numeric(self._A, self._factor)
@@ -98,7 +101,9 @@ class CholmodSolver:
 
     def weak_vertex(self, values: np.ndarray) -> int:
         """Return the index of the vertex at which the factorisation of the matrix with ``values`` (nnz,) breaks down.
-        The matrix is factorised again without postorder, since CHOLMOD does not return its postorder.
+
+        CHOLMOD reports a column in a postorder that it does not return, so the matrix is factorised again without
+        postorder.
         """
         free, width = self._pattern.free, self._pattern.width
         self._A.V = self._matrix(values)
@@ -121,7 +126,9 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k), where x is (N,k)."""
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
+        """
         if found := supernodes(self._factor, self._pattern.size):
             found.solve(x, rows)
             return
@@ -131,7 +138,9 @@ class CholmodSolver:
         x[rows] = np.array(b)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k)."""
+        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k). If the
+        factor's memory cannot be read, several columns are solved by CHOLMOD's sparse solve.
+        """
         if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
             x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
             found.solve(x, np.arange(len(x)), is_whole=False)
@@ -194,8 +203,11 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). Unless ``is_whole``, do the forward
-        substitution only; ``rows`` (n,) are then in the order of the factor.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is False, do only
+        the forward substitution.
+
+        ``rows`` (n,) are the rows of x (N,k) that belong to the unknowns of the matrix or, if ``is_whole`` is False, to
+        the rows of the factor.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -205,7 +217,9 @@ class Supernodes(NamedTuple):
 
 
 def supernodes(factor: Any, size: int) -> Supernodes | None:
-    """Return a view of the supernodes of cvxopt's ``factor`` with ``size`` rows, or None if its layout is unknown."""
+    """Return a view of the supernodes of cvxopt's ``factor`` with ``size`` rows; None if its memory layout is not that
+    of CHOLMOD 3 to 5.
+    """
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     held = _Factor.from_address(pointer(factor, FACTOR))
@@ -228,8 +242,8 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 @ItemKernel
 def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
-    """Solve for right-hand sides in parallel: item i is the column range ``ends[i]`` to ``ends[i + 1]`` of x. Unless
-    ``is_whole``, do the forward substitution only.
+    """Solve for right-hand sides in parallel: item i is the column range ``ends[i]`` to ``ends[i + 1]`` of x. Do the
+    forward substitution and, if ``is_whole``, the backward one. Other arrays are the fields of :class:`Supernodes`.
     """
     item = take(items)
     while item >= 0:
@@ -261,7 +275,7 @@ def _has_any(rows, x, first, last):
 @summing_kernel
 def _forward(L, rows, x, first, last):
     """Do the forward substitution with one supernode in the columns ``first`` to ``last`` of x, in place. L (c,r) holds
-    c columns with r entries each; ``rows`` (r,) are the rows of x for these entries.
+    the supernode's c columns with r entries each; ``rows`` (r,) are the rows of x that belong to these entries.
     """
     width, height = L.shape
     for c in range(0, width, 4):
@@ -301,7 +315,9 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """Do the backward substitution in place; the arguments are those of :func:`_forward`."""
+    """Do the backward substitution with one supernode in the columns ``first`` to ``last`` of x, in place. L and
+    ``rows`` are as in :func:`_forward`.
+    """
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):
         end = min(c + 4, width)

@@ -112,8 +112,10 @@ class ConjugateGradients:
         """Do nothing: this solver stores no pattern of coupled vertex pairs."""
 
     def try_factorize(self) -> bool:
-        """Factorise A in the coarse space of the deflation; if A is indefinite there, drop the low-rank term. Return
-        False if A without that term is indefinite in the coarse space or in a diagonal block.
+        """Factorise the matrix A in the coarse space of the deflation; if A is indefinite there, drop its low-rank term
+        and repeat. Return False if A without that term is indefinite in the coarse space or in a diagonal block.
+
+        If A is indefinite only along other directions, the iteration in :meth:`solve` ends early.
         """
         row = self._A.indefinite_row()
         if row is None:
@@ -168,14 +170,14 @@ class ConjugateGradients:
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the preconditioned and deflated residual z (f,3) of a residual r (f,3), and the product ``r . z``."""
+        """Return the residual r (f,3) after preconditioning and deflation, z (f,3), and the product ``r . z``."""
         z = self._preconditioner.solve(r)
         if self._deflated:
             z = z + self._deflation.correction(r - self._times(z))
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return the estimated error of the last solution.
+        """Return the estimated decrement and displacement by which the last solution is off.
 
         The error is ``A^-1 r`` for the residual r. ``A^-1`` is at most ``1 / theta`` times the preconditioner's
         inverse, with theta the smallest eigenvalue of the preconditioned matrix. Theta is approximated by the smallest

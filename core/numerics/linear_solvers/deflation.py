@@ -46,8 +46,8 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise ``W^T S W`` for the basis W of the groups' affine displacements. S is the sum of the block rows
-        ``A``, the term ``low_rank``, and ``pairs`` (3f,3f), blocks between vertices coupled by contact.
+        """Factorise ``W^T S W``, where W is the basis of the groups' affine displacements. The matrix S is the sum of
+        the block rows ``A``, the term ``low_rank``, and ``pairs`` (3f,3f), blocks between vertices coupled by contact.
 
         Return None, or the index of a group for whose affine displacements S is not positive definite.
         """
@@ -72,8 +72,8 @@ class AffineDeflation:
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Return a basis of the groups' affine displacements: for each vertex, the values (f,4) of the functions 1, x, y
-    and z, made orthonormal over the group. Linearly dependent functions of a flat group are 0.
+    """Return the basis of the groups' affine displacements: for each vertex, the values (f,4) of the functions 1, x, y
+    and z, made orthonormal over the vertices of its group. Functions that a flat group cannot distinguish are 0 there.
 
     ``groups`` (f,) are the group indices, below ``count``, of vertices at ``positions`` (f,3).
     """
@@ -98,9 +98,9 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
-    """Add the lower triangle of ``W^T A W`` to E, with the indices 12 group + 3 function + axis. ``starts``,
-    ``columns``, ``values``: block rows of A. W consists of the ``basis`` (f,4) from :func:`affine_basis` for ``groups``
-    (f,).
+    """Add the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis.
+    ``starts``, ``columns`` and ``values`` are those of the block rows A; W is the coarse basis: :func:`affine_basis`
+    returns the ``basis`` (f,4) for ``groups`` (f,).
     """
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)
@@ -136,8 +136,8 @@ def _coarse_matrix(starts, columns, values, groups, basis, E):
 
 @kernel
 def _cholesky(E):
-    """Factorise E (n,n), given by its lower triangle, as ``E = U^T U`` with U in its upper triangle. Return -1, or the
-    index of the first pivot that is not positive.
+    """Factorise E (n,n), given by its lower triangle, in place: its upper triangle becomes U with ``E = U^T U``. Return
+    -1, or the index of the first pivot that is not positive.
     """
     n = E.shape[0]
     for i in range(n):
@@ -161,8 +161,8 @@ def _cholesky(E):
 
 @kernel
 def _correct(U, groups, basis, residual):
-    """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3) and the upper Cholesky factor U. W consists of
-    the ``basis`` (f,4) from :func:`affine_basis` for ``groups`` (f,).
+    """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3) and the coarse matrix's upper Cholesky factor U.
+    W is the coarse basis: :func:`affine_basis` returns the ``basis`` (f,4) for ``groups`` (f,).
     """
     n = U.shape[0]
     c = np.zeros(n)

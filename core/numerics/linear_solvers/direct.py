@@ -80,9 +80,11 @@ class Direct:
         self.low_rank = low_rank
 
     def clear_pairs(self) -> None:
-        """Begin a step with the matrix pattern of the tets alone. Results then do not depend on earlier steps.
+        """Begin a step with the matrix pattern of the tets alone, without contact pairs, so that results do not depend
+        on the steps that this process ran before.
 
-        The last step's only extension of the pattern is reused if the next step begins with the same pairs.
+        If the last step extended the pattern only once, and the next one begins with the same pairs, the extended
+        pattern and its fill-reducing order are reused: rebuilding them would give the same.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone
@@ -90,8 +92,10 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return the contact pairs, with pairs that the matrix pattern lacks lumped on the diagonal. If that would make
-        a vertex much stiffer, or the pattern has no pairs yet, all pairs are returned unchanged.
+        """Return the contact pairs. Pairs that the step's matrix pattern lacks are lumped on the diagonal, unless that
+        would make a vertex much stiffer, or the pattern has no contact pairs yet.
+
+        A pair that has just come into contact range exerts little force, and often leaves again.
         """
         sparsity = self._sparsity
         new = sparsity.lacks(pairs)
@@ -106,6 +110,8 @@ class Direct:
     def _couple(self, pairs: Pairs | None) -> None:
         """Extend the matrix pattern by the contact ``pairs``; None restores the pattern of the tets alone. The symbolic
         analysis is repeated only if the pattern lacks a pair.
+
+        Most pairs of vertices coupled by contact share a tet anyway.
         """
         sparsity, solver, *_ = self._alone
         if pairs is None:

@@ -109,7 +109,9 @@ class ElasticSystem(LinearSystem):
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled matrix; if it is indefinite, drop its low-rank term. Return False if the matrix
-        without that term is indefinite. Conjugate gradients test this only in a coarse space and in diagonal blocks.
+        without that term is not positive definite.
+
+        Conjugate gradients test definiteness only in a coarse space and in the diagonal blocks.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:

@@ -27,12 +27,16 @@ PADDING = 1.3
 
 
 def entries_of_compact(vertices: float) -> float:
-    """Return an upper estimate of the factor's scalar non-zeros for a compact body with ``vertices`` free vertices."""
+    """Return an upper estimate of the number of scalar non-zeros of the factor for a compact body with this number of
+    free ``vertices``.
+    """
     return 9.0 * (FILL * vertices ** (4.0 / 3.0) if has_metis() else FILL_BY_DEGREE * vertices**1.6)
 
 
 def entries_of(pattern: Pattern) -> int:
-    """Return the exact number of scalar non-zeros of the factor of a matrix ``pattern``; slow."""
+    """Return the exact number of scalar non-zeros of the factor of a matrix ``pattern``. This takes as long as the
+    symbolic step.
+    """
     order = nested_dissection(pattern)
     if order is None:
         by_degree = importlib.util.find_spec("cvxopt") is not None

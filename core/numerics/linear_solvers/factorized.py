@@ -10,8 +10,11 @@ from .protocol import DirectSolver
 
 
 def factorized(A: sp.spmatrix, solver: type[DirectSolver], vertices: Pattern | None = None) -> DirectSolver:
-    """Return a direct solver of the class ``solver`` that holds the factor of A (n,n). Raise FactorizationError if A is
-    not positive definite. ``vertices``: pattern of vertices with several unknowns each, for faster ordering.
+    """Return a direct solver of the class ``solver`` that holds the factor of A (n,n); raise FactorizationError if A is
+    not positive definite.
+
+    If each vertex has several unknowns, pass the body's pattern as ``vertices``: the fill-reducing order is then
+    computed on the smaller graph of vertices.
     """
     lower = sp.tril(A, format="csc")
     lower.sum_duplicates()  # sorts the rows too

@@ -40,7 +40,9 @@ class LinearSystem:
         """Do nothing when the tets' shear moduli (m,), Pa, change: an exact solver depends on the matrix alone."""
 
     def clear_pairs(self) -> None:
-        """Do nothing. Subclasses whose matrix pattern has contact pairs remove the pairs of earlier steps here."""
+        """Do nothing: there are no contact pairs in the matrix pattern. Subclasses that store such pairs remove those
+        of earlier steps here, so that a resumed bake gives identical results.
+        """
 
     def assemble_tangent(
         self,

@@ -48,8 +48,10 @@ METIS, MINIMUM_DEGREE = "METIS", "minimum degree"
 
 
 def sparsest(pattern: Pattern) -> Order:
-    """Return the fill-reducing order, by minimum degree or METIS, with fewer factor entries. METIS runs only where it
-    is likely to be better. Requires cvxopt.
+    """Return a fill-reducing order, by minimum degree or by METIS, whichever gives fewer factor entries. Requires
+    cvxopt.
+
+    Minimum degree costs little; METIS runs only where it is likely to be better.
     """
     order = minimum_degree(pattern)
     best = Order(order, factor_entries(pattern, order), MINIMUM_DEGREE)
@@ -91,8 +93,8 @@ def minimum_degree(pattern: Pattern) -> np.ndarray:
 
 
 def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> Any:
-    """Return a sparse cvxopt matrix (n,n) of ones with the sparsity of a lower triangle in compressed columns: column
-    ``starts`` (n+1,) and row indices ``rows`` (k,).
+    """Return a sparse cvxopt matrix (n,n) of ones. Its sparsity is given in compressed columns of the lower triangle:
+    column ``starts`` (n+1,) and row indices ``rows`` (k,).
     """
     n = len(starts) - 1
     columns = np.repeat(np.arange(n), np.diff(starts))
@@ -107,15 +109,19 @@ def expand(order: np.ndarray, width: int) -> np.ndarray:
 
 
 def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
-    """Return the number of scalar non-zeros of the Cholesky factor if the vertices are eliminated in ``order`` (f,)."""
+    """Return the number of scalar non-zeros of the Cholesky factor if the vertices are eliminated in ``order`` (f,).
+
+    The pattern of each factor row is the union of paths in the elimination tree that start at the matrix entries of the
+    row (Davis, "Direct Methods for Sparse Linear Systems", Sec. 4.1).
+    """
     blocks = _factor_blocks(*_upper(pattern, order))
     width = pattern.width
     return width * width * blocks + len(order) * width * (width + 1) // 2
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the neighbours eliminated before each vertex, as ``starts`` (f+1,) and ``earlier`` (k,). Vertices are
-    numbered by their rank i in ``order``, with the neighbours ``earlier[starts[i] : starts[i + 1]]``.
+    """Return, for each vertex, the neighbours eliminated before it, as arrays ``starts`` (f+1,) and ``earlier`` (k,).
+    Ranks are positions in ``order``; ``earlier[starts[i] : starts[i + 1]]`` are the neighbours' ranks for rank i.
     """
     f = len(order)
     rank = np.empty(f, dtype=np.int64)
@@ -131,7 +137,9 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Return the number of blocks of the Cholesky factor below its diagonal, for the results of :func:`_upper`."""
+    """Return the number of blocks of the Cholesky factor below its diagonal. ``starts`` (f+1,) and ``earlier`` (k,) are
+    the results of :func:`_upper`.
+    """
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int64)

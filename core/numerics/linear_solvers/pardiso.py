@@ -45,7 +45,9 @@ class PardisoSolver:
         return self._solver._call_pardiso(self._A, right_hand_side)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with ``values`` (nnz,). Raise FactorizationError if it is not positive definite."""
+        """Factorise the matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
+        positive definite.
+        """
         self._A.data[:] = values
         try:
             self._run(FACTORIZATION, np.zeros((self._pattern.size, 1)))
@@ -66,7 +68,9 @@ class PardisoSolver:
         return self._solution(SOLUTION, right_hand_side)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k), where x is (N,k)."""
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
+        """
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:

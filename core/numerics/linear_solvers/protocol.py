@@ -31,21 +31,27 @@ class DirectSolver(Protocol):
     factor_entries: int | None
 
     def __init__(self, pattern: Pattern, like: DirectSolver | None = None) -> None:
-        """Analyse the ``pattern``. The fill-reducing order of ``like``, of equal class and size, may be reused."""
+        """Analyse the ``pattern`` symbolically. If ``like`` is given, a solver of the same class and size, the
+        fill-reducing order may be taken from it.
+        """
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with the lower-triangle ``values`` (nnz,) of the pattern. Raise FactorizationError if
-        the matrix is not positive definite.
+        """Factorise the matrix with the lower-triangle ``values`` (nnz,) of the pattern; raise FactorizationError if it
+        is not positive definite.
         """
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex at which the factorisation with ``values`` (nnz,) breaks down; slow."""
+        """Return the index of the vertex at which the factorisation of the matrix with ``values`` (nnz,) breaks down;
+        slow, for error messages.
+        """
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation, as a new array."""
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k), where x is (N,k)."""
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
+        """
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k)."""
@@ -106,7 +112,7 @@ class SystemSolver(Protocol):
         """
 
     def clear_pairs(self) -> None:
-        """Remove the contact pairs of earlier steps from the matrix pattern."""
+        """Remove the contact pairs of earlier steps from the matrix pattern, so that results do not depend on them."""
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled A; if A is indefinite, drop its low-rank term. Return False if A without that

@@ -62,8 +62,8 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
 
 
 def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
-    """Return the label of each vertex's connected part, (n,). A vertex has the stiffest of the ``bands`` (m,) of its
-    tets. Two vertices of a tet are connected if both have the tet's band.
+    """Return the label of each vertex's connected part, (n,). A vertex belongs to the stiffest of the ``bands`` (m,) of
+    its tets; two vertices of a tet are connected if both belong to the tet's band.
     """
     of_vertex = np.full(n, -1, dtype=np.int64)
     np.maximum.at(of_vertex, tets.ravel(), np.repeat(bands, 4))
@@ -76,8 +76,8 @@ def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
 
 
 def _largest(parts: np.ndarray) -> np.ndarray:
-    """Return the part label of each vertex, (f,), renumbered by decreasing size of the parts. All parts beyond the
-    ``MOST_PARTS`` largest share one label.
+    """Return the part label of each vertex, (f,), renumbered by decreasing size of the parts. The ``MOST_PARTS``
+    largest parts keep separate labels; all others share one label.
     """
     _names, inverse, sizes = np.unique(parts, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.int64)
@@ -86,8 +86,8 @@ def _largest(parts: np.ndarray) -> np.ndarray:
 
 
 def _halved(members: np.ndarray, positions: np.ndarray, most: int) -> list[np.ndarray]:
-    """Divide the vertex indices ``members`` into pieces of at most ``most`` vertices, by halving across the longest
-    side of the bounding box. ``positions`` (n,3) are those of all vertices.
+    """Divide the vertex indices ``members`` into pieces of at most ``most`` vertices; return the pieces. Each division
+    halves a piece across the longest side of its bounding box; ``positions`` (n,3) are those of all vertices.
     """
     if len(members) <= most:
         return [members]

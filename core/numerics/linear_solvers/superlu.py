@@ -14,7 +14,9 @@ from .protocol import not_definite
 
 
 class SuperLUSolver:
-    """SuperLU without pivoting. The signs of U's diagonal show if the matrix is indefinite."""
+    """SuperLU without pivoting. It factorises indefinite matrices without an error, so the signs of U's diagonal are
+    checked.
+    """
 
     name = "superlu"
     label = "SuperLU"
@@ -28,7 +30,9 @@ class SuperLUSolver:
         """Number of non-zeros of the factor, known after the first factorisation."""
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with ``values`` (nnz,). Raise FactorizationError if it is not positive definite."""
+        """Factorise the full matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
+        positive definite.
+        """
         lower = self._lower(values)
         full = (lower + sp.tril(lower, -1).T).tocsc()
         options = {"SymmetricMode": True}
@@ -45,8 +49,8 @@ class SuperLUSolver:
         return sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the first eliminated vertex with a pivot that is not positive. If the matrix is exactly
-        singular, return the vertex with the smallest diagonal entry.
+        """Return the index of the vertex of the first unknown, in elimination order, whose pivot is not positive. If
+        SuperLU found the matrix exactly singular, take the unknown with the smallest diagonal entry.
         """
         self._factor = None
         with contextlib.suppress(FactorizationError):
@@ -63,11 +67,15 @@ class SuperLUSolver:
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k), where x is (N,k)."""
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        unchanged.
+        """
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` for right-hand sides (size,) or (size,k), with ``A = R R^T`` up to the unknowns' order."""
+        """Return ``R^-1 b`` for right-hand sides b (size,) or (size,k), where ``A = R R^T`` up to the order of unknowns
+        and ``R = L D^(1/2)``. Without pivoting, SuperLU's factor U is ``D L^T``.
+        """
         b = np.empty(right_hand_side.shape)
         b[self._factor.perm_r] = right_hand_side
         half = spla.spsolve_triangular(self._factor.L, b, unit_diagonal=True)

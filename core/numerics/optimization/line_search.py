@@ -51,8 +51,8 @@ def backtrack(
 def expand(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
-    """Double an accepted step length ``alpha``, up to ``longest``, while the merit decreases. Return the last step
-    length and its trial. ``merit`` is as in :func:`backtrack`; ``trial`` is its result at ``alpha``.
+    """Double an accepted step length ``alpha``, up to ``longest``, while the merit decreases; return the last step
+    length and its trial. ``merit`` is as in :func:`backtrack`, ``trial`` is its result at ``alpha``.
     """
     value = merit(alpha)[0]
     while 2.0 * alpha <= longest:
@@ -65,7 +65,9 @@ def expand(
 
 @kernel
 def sums(parts):
-    """Return the sum of ``parts`` (m,), the terms of a merit, and the sum of their absolute values."""
+    """Return the sum of ``parts`` (m,), the terms of a merit, and the sum of their absolute values. Summation in blocks
+    reduces round-off.
+    """
     total, magnitude = 0.0, 0.0
     for first in range(0, len(parts), BLOCK):
         a, b = 0.0, 0.0

@@ -1,7 +1,7 @@
 """Cache, in a frame store, of a body's collision skin and of the warnings about this skin.
 
-The skin is a closed surface near the render surface of a body on a lattice, and replaces the render surface in contact
-(:mod:`core.contact.proxy`).
+The skin is a closed surface near the render surface of a body on a lattice. It replaces the render surface in contact
+(:mod:`core.contact.proxy`). Computing the skin takes as long as a frame, and so do the warnings.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "ba
 
 
 class Skin(NamedTuple):
-    """Collision skin of a body: vertices ``rest_positions`` (s,3), m, triangles ``faces`` (f,3), and the ``embedding``
-    of the vertices in the tets of the lattice."""
+    """Collision skin of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
+
+    ``embedding`` embeds its vertices in the tets of the lattice, with which they move.
+    """
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -36,8 +38,10 @@ class Skin(NamedTuple):
 
 
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
-    """Return the collision skin of a job's body, read from the store, or computed and stored. Raises MeshError if the
-    lattice cells are too coarse for a skin."""
+    """Return the collision skin of a job's body, read from the store, or computed and stored.
+
+    MeshError if the lattice cells are too coarse for a skin.
+    """
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
         return kept

@@ -82,8 +82,10 @@ class ColliderSet(NamedTuple):
 
 
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
-    """Return the colliders of all bodies, each once; grounds are raised by their thickness. Raises ColliderError if all
-    faces of a collider have zero area at the same time."""
+    """Return the colliders of all bodies, each once; grounds are raised by their thickness.
+
+    ColliderError if all faces of a collider have zero area at the same time.
+    """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
         if not any(is_same(each, other) for other in found):
@@ -108,7 +110,8 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
-    """Return True if colliders of two bodies are equal in geometry, motion and settings."""
+    """Return True if colliders of two bodies are equal in geometry, motion and settings, so that they count as one
+    collider."""
     if one is other or isinstance(one, Ground) or isinstance(other, Ground):
         return one is other or one == other
     same = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
@@ -116,8 +119,8 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """Return the faces (t,3) of a moving collider, without faces whose area is always zero. The flag is True if the
-    area of any returned face is zero at some time."""
+    """Return the faces (t,3) of a moving collider without those whose area is always zero, and True if the area of any
+    returned face is zero at some time."""
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
     for positions in collider.positions:  # sample by sample: a track may be as large as the memory
         longest = np.maximum(longest, _sides_and_areas(positions, collider.triangles)[0])
@@ -143,8 +146,10 @@ def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.n
 
 
 class CollisionSurface(NamedTuple):
-    """Collision surface of a body: vertices ``rest_positions`` (s,3), m, triangles ``faces`` (f,3), and the
-    ``embedding`` of the vertices in the tets of the body."""
+    """Collision surface of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
+
+    ``embedding`` embeds its vertices in the tets of the body, with which they move.
+    """
 
     rest_positions: np.ndarray
     faces: np.ndarray
@@ -152,7 +157,8 @@ class CollisionSurface(NamedTuple):
 
 
 def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
-    """Return the boundary of a mesh, or of the slice ``of`` of its tets, as a collision surface."""
+    """Return the boundary of the tets in the slice ``of`` of a mesh as a collision surface; its vertices are tet
+    vertices."""
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
     kept, corner = np.unique(tets, return_index=True)
@@ -163,16 +169,21 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 
 
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
-    """Return the collision surface of a body: its skin on a lattice, cached in the store, else the boundary of its
-    tets. Raises MeshError if the lattice is too coarse for a skin."""
+    """Return the collision surface of a body: the boundary of its tets, or on a lattice its skin, cached in the store.
+
+    The boundary of a lattice extends beyond the body. MeshError if the lattice is too coarse for a skin.
+    """
     if not job.body.is_lattice:
         return _boundary(mesh)
     return CollisionSurface(*cached_skin(job, mesh, store))
 
 
 def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
-    """Return the render surface of a body as a collision surface. Faces are subdivided until no edge is longer than the
-    mean edge of the tets."""
+    """Return the render surface of a body as a collision surface.
+
+    Faces are subdivided until no edge is longer than the mean edge of the tets, so that the surface can follow the
+    deformation of the tets.
+    """
     whole = subdivide_faces(job.body.surface, mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
@@ -192,7 +203,7 @@ def concatenate_surfaces(
 ) -> CollisionMesh:
     """Return one collision mesh of the bodies' surfaces ``owns`` and, after them, of the colliders.
 
-    The id of a body or collider is its index in this order. ``given`` are masks (s,) bool, one per body, of the surface
+    The id of a body or collider is its index in this order. ``given`` holds per body the mask (s,) bool of surface
     vertices with prescribed positions. The bodies with the ids ``self_contact_ids`` have self-contact.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
@@ -209,8 +220,11 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return the vertices of the collision surfaces ``owns`` of several bodies as points in the joined ``space`` of the
-    bodies. ``firsts`` are the indices of the first tet of each body in this space."""
+    """Return the collision vertices of several bodies as points, to be positioned by the unknowns of ``space``.
+
+    ``space`` is the joined space of these bodies, and ``firsts`` holds the index of each body's first tet in it.
+    ``owns`` are the bodies' collision surfaces.
+    """
     return space.points(
         Embedding(
             np.concatenate([own.embedding.tet_indices + first for own, first in zip(owns, firsts)]),

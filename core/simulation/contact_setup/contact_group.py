@@ -132,8 +132,11 @@ class ContactGroup:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that moves the body
-        out. Empty if no body begins inside a collider."""
+        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that separates the
+        two.
+
+        The tuple has the form of ``OverlapError.move``, and is empty if no body begins inside a collider.
+        """
         first = next(iter(self._pushed_out.values()), None)
         return () if first is None else (first.first, tuple(map(float, first.separation)))
 
@@ -147,8 +150,11 @@ class ContactGroup:
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs (k,2) of collision vertices, per body, at which the body touches or intersects itself at rest or at the
-        first frame. Self-contact excludes these pairs."""
+        """Pairs (k,2), per body, of vertices of its collision surface that are excluded from self-contact.
+
+        At these vertices the body touches or intersects itself at rest or at the first frame. Empty for a body without
+        self-contact.
+        """
         found, start = [], 0
         for k, own in enumerate(self.owns):
             pairs = [np.zeros((0, 2), dtype=np.int64)]
@@ -176,8 +182,11 @@ class ContactGroup:
         return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * smallest_size)
 
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
-        """Return the contact load of the ``bodies`` (indices) with each other and with all colliders. ``whole`` is the
-        joined space of these bodies. Raises OverlapError if any bodies overlap at the first frame."""
+        """Return the contact load of some bodies with each other and with all colliders.
+
+        ``bodies`` are their indices, ``whole`` is their joined space. OverlapError if any bodies overlap at the first
+        frame.
+        """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
         points = points_of_all(whole, owns, [int(first) for first in firsts[:-1]])
@@ -204,10 +213,11 @@ class ContactGroup:
     def report_contacts(
         self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, displacement: np.ndarray
     ) -> None:
-        """Add the contacts at the end of a step to its report, and the pairs of objects that blocked the step.
+        """Add the contacts at the end of a step to its report: their number, smallest distance, and the pairs that
+        blocked it.
 
         ``positions`` (n,3) are the unknowns at the end of the step. ``displacement`` (n,3), m, is the part of the pins'
-        motion that was blocked.
+        motion that they could not make in the step.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
@@ -223,11 +233,11 @@ class ContactGroup:
     def pressures(
         self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Return the contact pressure (n,), Pa, at the render vertices of each of the ``bodies`` (indices): the contact
-        force divided by the vertex area.
+        """Return the contact pressure (n,), Pa, at the render vertices of each of the ``bodies`` (indices).
 
-        ``positions`` are the unknowns of the bodies' joined space. ``shown`` are the positions (n,3), m, of the render
-        vertices per body.
+        ``positions`` are the unknowns of their joined space, ``shown`` the positions (n,3), m, of the render vertices
+        per body. The pressure is the contact force divided by a third of the area of the vertex's triangles, so that
+        its integral over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -242,15 +252,17 @@ class ContactGroup:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Sparse matrices (n,s), one per body, that distribute forces on s collision vertices to n render vertices."""
+        """Sparse matrices (n,s), one per body, that distribute forces on the s vertices of its collision surface to its
+        n render vertices. They are computed at rest; each column sums to 1."""
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
         """Return the pairs of names of the objects that block a step, with the closest pair first.
 
-        ``missing`` (s,3), m, are the displacements that the surface vertices at ``y`` (s,3), m, could not make. If
-        nothing collides on these displacements, return the object with the largest missing displacement and the object
-        nearest to it.
+        ``missing`` (s,3), m, are the displacements that the surface vertices at ``y`` (s,3), m, could not make. The
+        objects that collide first on these displacements block the step. If none collide, since the obstacle was moved
+        away, return one pair: the object with the vertex whose missing displacement is largest, and the object nearest
+        to this vertex.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -270,8 +282,10 @@ class ContactGroup:
         return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
     def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
-        """Return the names of the two objects (body, collider, or pins of a body) that collide at the vertices
-        ``corners``."""
+        """Return the names of the two objects that the vertices ``corners`` of a contact pair belong to.
+
+        An object is a collider, a body, or the pins of a body.
+        """
         bodies = surfaces.body_ids[corners]
         names = []
         for k in (bodies[0], bodies[-1]):
@@ -281,8 +295,11 @@ class ContactGroup:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Warnings, each with a remedy, about bodies that begin in colliders, about colliders, and about collision
-        surfaces."""
+        """Warnings, each with a remedy, about contact at the first frame and about colliders.
+
+        They concern bodies that begin in colliders, colliders with collapsing faces, collision surfaces that differ
+        from the visible surface, and colliders that move far between two samples.
+        """
         each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
         factor = self._jobs[0].length_factor
         said = [found.shown(factor).pushed_out() for found in self._pushed_out.values()]
@@ -310,8 +327,11 @@ class ContactGroup:
 
 
 def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
-    """Return True if the vertices ``corners`` belong to one body or collider, are prescribed, and move rigidly together
-    from ``y`` (s,3), m, by the displacements ``missing`` (s,3), m."""
+    """Return True if the vertices ``corners`` cannot block each other, since they move rigidly together.
+
+    All must be prescribed and belong to one body or collider. Their distances from the first vertex must be the same at
+    the positions ``y`` (s,3), m, and after the displacements ``missing`` (s,3), m.
+    """
     if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
         return False
     x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
@@ -320,10 +340,12 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
 
 
 def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
-    """Return the matrix (n,s) that distributes forces on the s vertices of a collision surface to n render vertices.
+    """Return the matrix (n,s), computed at rest, that distributes forces on the s vertices of a collision surface to n
+    render vertices.
 
-    A force is distributed to the render vertices around the collision vertex in proportion to their areas. Where the
-    render mesh is coarse, the force acts at the closest point of the render surface instead.
+    The force on a collision vertex is distributed to the render vertices around it in proportion to their areas, to
+    spread over a finer render mesh. If these render vertices have less than half of the collision vertex's area, the
+    force acts at the closest point of the render surface instead.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
@@ -343,6 +365,10 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
     """Return the mask (s,) bool of the vertices of a body's collision surface that pins hold until frame ``frame``,
-    counted from 0, by prescribed unknowns or springs. ``points`` are the vertices in the body's space."""
+    counted from 0.
+
+    Pins hold a vertex by prescribed unknowns, or by springs on its tet. ``points`` are the vertices in the body's
+    space.
+    """
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

@@ -81,10 +81,12 @@ def pair_parameters(
     """Return the contact parameters of all pairs, with smaller gaps and activation distances for pairs that begin
     close.
 
-    ``initial_distances`` (b,b), m, must be above :func:`contact_distance`. ``distance``, m, is the usual activation
-    distance. ``youngs_moduli`` (b,), Pa, are inf for colliders. The activation distance of a close pair, and if
-    necessary the gap, is halved until the pair begins without contact forces. All pairs with at most FEW halvings get
-    the same number of them, since each different distance needs a separate barrier.
+    ``requests`` are the requested parameters, ``initial_distances`` (b,b) the initial distances, m, all above
+    :func:`contact_distance`, ``distance`` the usual activation distance, m, and ``youngs_moduli`` (b,) the bodies'
+    Young's moduli, Pa, inf for colliders. A pair that begins close gets a smaller activation distance, and if necessary
+    a smaller gap, so that it begins without contact forces. Both are halved a whole number of times, since each
+    different value needs a separate barrier. For the same reason, all pairs that need at most FEW halvings of the
+    activation distance get the same number: the largest that one of them needs.
     """
     gap, room = requests.gap.copy(), initial_distances - requests.gap
     tight = requests.can_collide & (room < ROOM * distance)
@@ -99,7 +101,8 @@ def pair_parameters(
 
 
 def contact_distance(distance: float) -> float:
-    """Return the initial distance, m, below which surfaces count as touching, for the activation ``distance``, m."""
+    """Return the initial distance, m, below which two surfaces count as touching, for the activation
+    ``distance``, m."""
     return distance * 0.5 ** (HALVINGS - 1)
 
 

@@ -56,7 +56,8 @@ class Overlap(NamedTuple):
     is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
-        """Return the overlap in the user's lengths, by dividing by the simulation scale ``factor``."""
+        """Return the overlap in the user's lengths, by dividing the simulated lengths by the simulation scale
+        ``factor``."""
         return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
@@ -145,7 +146,11 @@ class _SurfacePair:
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Points of the first and of the second surface, (p,3) and (q,3), m, at most SAMPLES each; None if the second
-        is not solid. A closed collider that contains most of the first surface counts as a room, not as a solid."""
+        is not solid.
+
+        A solid encloses volume, so an overlap shows in points of one surface inside of the other. A closed collider
+        that contains most of the first surface counts as a room, not as a solid.
+        """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         is_closed = (np.unique(edges, axis=0, return_counts=True)[1] == 2).all()
@@ -153,8 +158,12 @@ class _SurfacePair:
         return (a, b) if solid else None
 
     def _roughly(self, shift: np.ndarray) -> bool:
-        """Return True if the surfaces overlap after a displacement of the first by ``shift`` (3,), m. If the second
-        surface is solid, only sample points are tested, which may miss small overlaps."""
+        """Return True if the surfaces overlap after a displacement of the first by ``shift`` (3,), m, by an approximate
+        test.
+
+        If the second surface is solid, only :attr:`_samples` are tested, which may miss small overlaps; else the test
+        is exact.
+        """
         if self._samples is None:
             return self.overlaps(shift)
         a, b = self._samples
@@ -183,8 +192,11 @@ class _SurfacePair:
         return directions[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
-        """Return the shortest displacement found that moves the first surface off the second, as a length, m, and a
-        unit direction (3,). The search ends early at a length below ``least``, m."""
+        """Return the length, m, and the unit direction (3,) of the shortest displacement found that separates the
+        surfaces.
+
+        The displacement moves the first surface. The search ends early at a length below ``least``, m.
+        """
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
             most = float((self._b @ along).max() - (self._a @ along).min())
@@ -208,14 +220,19 @@ class _SurfacePair:
 
 
 def crossing(at: FirstFrameContact, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
-    """Return the pairs (i, j) that can collide, and that overlap or are closer than ``near`` (b,b), m. Indices are
-    those of the bodies, then of the colliders."""
+    """Return the pairs of indices (i, j) that can collide, and that overlap or are closer than ``near`` (b,b), m.
+
+    Indices are those of the bodies, then of the colliders.
+    """
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
 def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
-    """Return the overlap per pair (i, j) that can collide, and that overlaps or is closer than ``touching``, m. Indices
-    are those of the bodies, then of the colliders."""
+    """Return the overlap per pair of indices (i, j) that can collide, and that overlap or are closer than ``touching``,
+    m.
+
+    Indices are those of the bodies, then of the colliders.
+    """
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
 
@@ -223,11 +240,12 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders, after moving those that merely touch a body at the first frame, such as a floor.
+    """Return the colliders after moving those that merely touch a body at the first frame away from that body.
 
-    A collider touches a body if they are closer than ``touching``, m, or overlap by at most ``deepest``, m. The
-    collider is moved away in all frames by the depth and a clearance. A ground is lowered below all bodies that extend
-    at most ``deepest``, m, below its height.
+    An example is a floor on which a body stands exactly. A collider touches a body if they are closer than
+    ``touching``, m, or overlap by at most ``deepest``, m. It is moved in all frames by the depth and a clearance. A
+    ground, which has been raised by its thickness, is lowered below all bodies that extend at most ``deepest``, m,
+    below its height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
@@ -258,8 +276,11 @@ def _meeting(
     at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
 ) -> _SurfacePair | float | None:
     """Return the surfaces of the body ``i`` and the body or collider ``j`` if they overlap or are closer than
-    ``touching``, m; else None. If ``j`` is a ground, return how far the body extends below it, m, if more than
-    ``touching``."""
+    ``touching``, m.
+
+    If ``j`` is a ground, return how far the body extends below the ground's height, m, if this depth exceeds
+    ``touching``. Return None if the two are farther apart.
+    """
     n = len(at.positions)
     if j < n:
         b, faces = at.positions[j], at.faces[j]

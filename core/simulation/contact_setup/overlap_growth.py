@@ -1,8 +1,8 @@
 """Untangling of bodies that overlap other bodies at the first frame: they begin smaller and grow during the pre-roll.
 
-A body begins shrunk about its centre, and has its full size after the pre-roll. Its rest shape grows, and the whole
-body moves with it, so that only obstacles strain the body. Each step begins with the velocity of the growth alone, and
-the body ends at rest.
+A body begins shrunk about its centre, so that it overlaps nothing, and has its full size after the pre-roll. Its rest
+shape grows, and the whole body moves with it, so that only obstacles strain the body, however stiff it is. Each step
+begins with the velocity of the growth alone, so that no kinetic energy accumulates; the body ends at rest.
 """
 
 from __future__ import annotations
@@ -40,8 +40,11 @@ class Growth(NamedTuple):
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
-        """Return the velocities (n,3), m/s, of vertices at ``positions`` with ``masses`` by the growth in a step. The
-        step begins ``time`` frames after the first frame, and lasts ``step`` frames, or ``h`` seconds."""
+        """Return the velocities (n,3), m/s, of vertices at ``positions`` with ``masses``, by which the body grows in a
+        step.
+
+        The step begins ``time`` frames after the first frame, and lasts ``step`` frames, which are ``h`` seconds.
+        """
         rate = (self.size(time + step) / self.size(time) - 1.0) / h
         return rate * (positions - _middle(positions, masses))
 
@@ -68,9 +71,10 @@ def grow_from_overlap(
 ) -> dict[int, Growth]:
     """Return the growths of the bodies that overlap other bodies and have Grow Apart on, by the index of the body.
 
-    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All growing bodies begin
-    at the same relative size: the largest trial size at which no bodies overlap and no additional collider is touched.
-    The result is empty without such a size, without a pre-roll, or in a subspace.
+    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All these bodies begin
+    at the same relative size. It is the largest trial size at which no bodies overlap, the growing bodies keep their
+    gaps to others, and no additional collider is touched. The result is empty if there is no such size or no pre-roll,
+    or if the bodies are in a subspace.
     """
     n, frames = len(jobs), jobs[0].pre_roll
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.contact.grow_apart}
@@ -91,8 +95,8 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """Return a sentence that proposes Grow Apart to separate overlapping bodies, or says why Grow Apart fails. Return
-    "" if neither applies."""
+    """Return a sentence about Grow Apart as a remedy for overlapping bodies, to append to the advice to move them;
+    "" if there is nothing to say."""
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Grow Apart does nothing." if wanted else ""

@@ -46,7 +46,8 @@ def bake(
 ) -> str:
     """Simulate a job of one body into the store that was created for it; return "done" or "stopped".
 
-    The arguments are those of :func:`bake_frames` for one body.
+    The arguments are those of :func:`bake_frames` for one body; ``modes`` is the number of skinning modes for
+    the handles that are fitted to the frames at the end, 0 for no handles.
     """
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
@@ -62,7 +63,8 @@ def bake_group(
 ) -> str:
     """Simulate colliding bodies, each into the store that was created for its job; return "done" or "stopped".
 
-    The arguments are those of :func:`bake_frames`.
+    ``jobs`` have one body each (:func:`.groups.split_jobs`). The arguments are those of :func:`bake_frames`, whose
+    progress is ignored.
     """
     frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
     while True:
@@ -95,11 +97,13 @@ def bake_frames(
     on_event : receives the events of ``docs/design/contract.md``; a ``frame`` event is sent once that frame of all
         bodies is on disk
     should_stop : called between steps; the bake stops if it returns True
-    resume : True to continue after the newest frame that is complete in all stores, with bitwise identical results
-    modes : number of skinning modes per body, to fit handles to all frames at the end; 0 for no handles
+    resume : True to continue after the newest frame that is complete in all stores, False to start over; the result is
+        bitwise identical either way
+    modes : number of skinning modes per body for the handles that are fitted to its frames at the end
+        (``fit_handles``), 0 for no handles
     until : stop after this frame, as if ``should_stop`` had returned True
     with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets
-    is_warm : True to skip compiling all missing kernels; kernels that the steps use are loaded or compiled anyway
+    is_warm : True to skip the compilation of all missing kernels; those that the steps use are still loaded or compiled
 
     Returns
     -------
@@ -180,7 +184,8 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
 
 
 def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
-    """Fit and store handles for each body with more than 0 modes; return False if the bake was stopped."""
+    """Fit handles to the frames of each body with more than 0 modes, and store them. Return False if the bake was
+    stopped."""
     try:
         for (job, store, modes), each in zip(members, prepared):
             if modes and cached_handles(job, store, modes) is None:
@@ -191,7 +196,8 @@ def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnE
 
 
 def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
-    """Return the newest frame with a state in all stores, and the state per body there; None without such a frame."""
+    """Return the newest frame with a state in all stores, and the state per body at that frame; None without such a
+    frame."""
     until: int | None = None
     while True:
         found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
@@ -212,8 +218,8 @@ def bake_each(
     """Simulate all bodies of a job, each into its own store in ``folder / NAME``, and return their outcomes by name.
 
     An outcome is "done", "stopped", or the error that prevented the bake. Colliding bodies are simulated together, the
-    others in sequence. ``events_of`` returns the event handler of a bake, given the names of its bodies, joined by
-    commas. ``resume`` continues the frames in the folder.
+    others in sequence; an error affects only the bodies that collide with each other. ``events_of`` returns the event
+    handler for a bake, given the names of its bodies, joined by commas. ``resume`` continues the frames in the folder.
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
@@ -228,8 +234,8 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies and of their folders. Raises SettingsError if a name is not valid for a
-    folder."""
+    """Return the names of a job's bodies, which are also the names of their folders. SettingsError if a name is not
+    valid for a folder."""
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
@@ -237,8 +243,11 @@ def folder_names(job: Job) -> list[str]:
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
-    """Return the stores ``folder / NAME`` of a group's jobs, and True if the bake continues the frames in them. Without
-    ``resume``, or if no store exists, new stores are created. With ``resume``, StoreError if only some stores exist."""
+    """Return the stores ``folder / NAME`` of a group's jobs, and True if the bake continues the frames in them.
+
+    It continues them if ``resume`` is True and all stores exist; if none exists, or without ``resume``, new stores are
+    created. StoreError if only some exist.
+    """
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
     if any_contact(jobs):
@@ -331,15 +340,20 @@ def _simulate(
 
 
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
-    """Return the surface (n,3), m, of a body to show at a frame, with its pins at their targets unless a collision
-    blocked the last step. ``first`` is the number of the first frame."""
+    """Return the surface (n,3), m, of a body to show at a frame: with its pins at their targets.
+
+    If a collision blocked the last step of the frame, the pins are at their simulated positions instead. ``first`` is
+    the number of the first frame.
+    """
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
 
 
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
-    """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies: the total time without
-    the steps of other islands (bodies that are solved as one system)."""
+    """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies.
+
+    It is the total time minus the time of steps of other bodies' islands (bodies that are solved as one system).
+    """
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
     return [seconds - of_all + sum(own for own, _others in each) for each in steps]
@@ -362,12 +376,14 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Prepare a job's body as a bake does, including its vibrations; store the results and send the report."""
+    """Compute and store all that a bake computes before its first frame, including the body's vibrations, and send the
+    report."""
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
 def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Compile the kernels, call ``work``, and send the event that the work is done or was stopped."""
+    """Compile the kernels, call ``work``, which computes no frames, and send the event that it is done or was
+    stopped."""
     warm_up(on_event, [job])
     try:
         if should_stop():

@@ -1,6 +1,7 @@
 """State of a prepared body over time: its loads per step, its pins and its stiffness.
 
-Pins may be released; stiffness may be keyframed or set interactively.
+Pins may be released; stiffness may be keyframed or set interactively. The steppers of one body and of several bodies
+use this timeline.
 """
 
 from __future__ import annotations
@@ -94,8 +95,11 @@ class BodyTimeline:
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """Set ``taken`` in the report of a frame's last step: the elastic energy that the matching potential removes at
-        the unknowns ``positions`` (r,3), as a fraction of the largest amount that it can remove there."""
+        """Set ``taken`` in the report of a frame's last step, if a potential matches the vibrations.
+
+        ``taken`` is the elastic energy that the potential removes at the unknowns ``positions`` (r,3), relative to the
+        largest amount that it can remove there.
+        """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.energy_fraction_removed(self.space.elastic, positions)
 
@@ -134,8 +138,9 @@ class BodyTimeline:
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
-        """Return the stiffness factors (k,) of the controlled vibrations at the fraction ``part`` between frames ``at``
-        - 1 and ``at``; None without control. ``by_hand`` is the logarithm of an interactive factor."""
+        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` between frames
+        ``at`` - 1 and ``at``; None if vibrations are not controlled. ``by_hand`` is the logarithm of an interactive
+        factor."""
         if self._control is None:
             return None
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)

@@ -273,7 +273,8 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return a potential that matches vibrations, with zero stiffness; empty in the full space."""
+    """Return a potential that matches vibrations, with zero stiffness; empty in the full space. It is compiled in
+    advance since nearly all bodies in a subspace use it."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -281,7 +282,7 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """Return a spring on one vertex as load."""
+    """Return a spring on one vertex as load, since springs hold the pins of nearly all jobs."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
@@ -304,8 +305,9 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
     """Compile the kernels that are missing on the disk, and send ``phase`` events with the progress.
 
     With ``jobs``, only the kernels are compiled that are needed to bake these jobs together, or to step them ``live``.
+    An event holds the percentage of all kernels that is compiled now, and the percentage that this call will reach.
     With two processors or more, a second process compiles some of the stages. Processes that share the cache folder
-    never compile a stage twice.
+    never compile a stage twice: each waits at the end for stages that others are compiling.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -355,7 +357,10 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Context in which a second process also compiles the stages, the first and longest of them last."""
+    """Context in which a second process also compiles the stages, from stage 2 to the last and then stage 1.
+
+    In a first bake, stage 1 takes about as long as all others together.
+    """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
         yield
@@ -388,7 +393,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the compile time, s, of all stages that are compiled when the work ends.
+    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, also of those compiled before.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:

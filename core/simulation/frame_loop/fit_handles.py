@@ -2,6 +2,7 @@
 
 Subspace solvers provide the weights. For other solvers, the weights of skinning modes and of handles at the body's pins
 are computed.
+The bake reports the error of the fit, which is small for subspace solvers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,12 @@ def mode_count(job: Job, model: Model, modes: int) -> int:
     """Return the number of skinning modes to compute for a body if ``modes`` are requested; 0 for a subspace solver.
 
     The number is at least the number of connected parts of the mesh without a pin, and at most the number of free
-    vertices. Raises SubspaceError if more than :data:`MOST_MODES` parts have no pin.
+    vertices. A subspace solver has its own modes.
+
+    Raises
+    ------
+    SubspaceError
+        More than :data:`MOST_MODES` parts have no pin.
     """
     if job.body.solver.kind.takes_modes:
         return 0
@@ -57,7 +63,9 @@ def find_handles(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
     """Fit handles with ``modes`` skinning modes to all frames in a store, and store them; return "done" or "stopped".
-    Stored handles that are valid are not fitted again."""
+
+    Stored handles that are valid are not fitted again.
+    """
     try:
         if cached_handles(job, store, modes) is None:
             warm_up(on_event, [job])
@@ -79,9 +87,15 @@ def keep_handles(
 ) -> None:
     """Fit handles to all frames in a store, and store them.
 
-    ``modes`` is the number of skinning modes for solvers without a subspace. The number is doubled, up to
-    :data:`MOST_MODES`, until the largest error in any frame is below :data:`CLOSE` of the body's size. Raises
-    SubspaceError as :func:`mode_count` does, and Stopped between two frames if ``should_stop`` returns True.
+    ``modes`` is the number of skinning modes for solvers without a subspace. It is doubled, up to :data:`MOST_MODES`,
+    until the largest error in any frame is below :data:`CLOSE` of the body's size.
+
+    Raises
+    ------
+    SubspaceError
+        As in :func:`mode_count`.
+    Stopped
+        Between two frames, if ``should_stop`` returns True.
     """
     count = mode_count(job, prepared.model, modes)
     kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)
@@ -131,7 +145,8 @@ def _weights(prepared: Prepared, count: int) -> np.ndarray:
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Return the weights (n,h) of ``modes`` skinning modes and of the handles of pins at the n tet vertices."""
+    """Return the weights (n,h) at the n tet vertices of ``modes`` skinning modes and the handles of pins, as in a
+    subspace."""
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)
     return np.hstack([found.weights, free, given])
@@ -139,7 +154,9 @@ def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
     """Return normalised coordinates for rest positions (n,3), m, whose centre and size are exact in single precision.
-    The size is a power of two."""
+
+    The centre is rounded to 32 bits, and the size up to a power of two, so that dividing by the size does not round.
+    """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
 

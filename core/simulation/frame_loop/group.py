@@ -68,8 +68,11 @@ class GroupStepper:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that moves the body
-        out. Empty if no body begins inside a collider."""
+        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that separates the
+        two.
+
+        The tuple has the form of ``errors.OverlapError.move``, and is empty if no body begins inside a collider.
+        """
         return self._gathering.separation
 
     @property
@@ -79,8 +82,10 @@ class GroupStepper:
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs (k,2) of collision vertices, per body, at which the body touches or intersects itself at rest or at the
-        first frame. Self-contact excludes these pairs."""
+        """Pairs (k,2), per body, of vertices of its collision surface that are excluded from self-contact.
+
+        At these vertices the body touches itself at rest or at the first frame.
+        """
         return self._gathering.excluded_pairs
 
     def first_states(self) -> list[State]:
@@ -91,7 +96,7 @@ class GroupStepper:
         return self._growing(states, 0.0)
 
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
-        """Return the contact pressure (n,), Pa, at the render vertices of each body, given the states at the end of a
+        """Return the contact pressure (n,), Pa, at the render vertices per body, for its state at the end of a
         frame."""
         found: dict[int, np.ndarray] = {}
         for bodies in self._last:
@@ -217,8 +222,11 @@ class GroupStepper:
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
-        """Return the joined space of ``bodies`` (indices) with their present pins, stiffness and sizes. In a subspace,
-        the changes are applied to the earlier joined space ``before``, if any."""
+        """Return the joined space of ``bodies`` (indices) with their present pins and stiffness.
+
+        Growing bodies have a rest shape of their present size. In a subspace, the changes are applied to the earlier
+        joined space ``before``, if it is given.
+        """
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]
         if not spaces[0].is_reduced:
@@ -232,12 +240,18 @@ class GroupStepper:
         return merge_subspaces(merge_models([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
-        """Return the size of each growing body relative to its full size, by index, ``time`` frames after the first."""
+        """Return the present size of each growing body, relative to its full size, by the index of the body.
+
+        ``time`` is the number of frames since the first.
+        """
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """Return the states ``time`` frames after the first, with the velocities and histories of growing bodies
-        replaced by those of the growth alone."""
+        """Return the states, with the velocities and histories of growing bodies replaced by those of the growth
+        alone.
+
+        ``time`` is the number of frames since the first.
+        """
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():
             x, before = states[k].positions, states[k].history
@@ -254,8 +268,10 @@ class GroupStepper:
                 yield load if len(bodies) == 1 else SubmodelLoad(load, part.vertices, part.blocks)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
-        """Return an island's error with the name of the body at fault and the index of the vertex within that body. In
-        a subspace, the index is that of the unknown within the body's unknowns."""
+        """Return an island's error with the name of the body at fault and the index of the vertex within that body.
+
+        In a subspace, the index is that of the unknown within the body's unknowns.
+        """
         if error.vertex is None:
             return error
         spaces = [self._courses[k].space for k in bodies]
@@ -268,8 +284,10 @@ class GroupStepper:
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
-    """Raise SettingsError if a potential matches or controls the vibrations of one of several bodies. A step supports
-    such a potential only for a single body."""
+    """Raise SettingsError if a potential matches or controls the vibrations of a body that is stepped with others.
+
+    A step supports such a potential only for a single body.
+    """
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
         # The factors of controlled vibrations are set only once the timeline is at a frame.
         course.advance_to(min(1, job.frame_count - 1), 1.0)
@@ -312,7 +330,9 @@ def simulate_group(
 
 
 def any_contact(jobs: Sequence[Job]) -> bool:
-    """Return True if bodies baked together can be in IPC contact with each other, themselves, or colliders. Contact
-    with colliders counts only if the solver supports IPC contact."""
+    """Return True if bodies baked together can be in IPC contact with each other, themselves, or colliders.
+
+    Contact with colliders counts only if the solver supports IPC contact.
+    """
     body = jobs[0].body
     return len(jobs) > 1 or body.contact.self_contact or bool(body.colliders and body.solver.kind.supports_contact)

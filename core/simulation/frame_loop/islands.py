@@ -1,11 +1,14 @@
 """Islands: bodies of a group that can touch within a step, and are solved as one system, separate from all others.
 
-Two bodies belong to one island if their faces come within *reach*, the distance at which contact forces begin, on
-straight displacements to the predicted positions. Each island is solved separately. If the solved displacements bring
-bodies of different islands within reach, their islands are joined, and the step is solved again from its start. So
-bodies of different islands never cross in an accepted step.
+A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
+reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
+forces begin. Each island is solved with its own iterations, line search and friction. Then the solved displacements are
+checked. If bodies of different islands came within reach of each other, their islands are joined, and the step of the
+joined island is solved again from its start. So bodies of different islands never cross in an accepted step: their
+surfaces stay out of each other's reach on the straight displacements of the step.
 
-A collider joins the islands within its reach only if it was blocked: all have to collide with it where it stopped.
+A collider does not couple the bodies that it touches, unless it was blocked: then all bodies within its reach have to
+collide with it at the position where it stopped.
 
 The islands depend only on the state at the start of a step, so a resumed bake has identical islands.
 """
@@ -42,13 +45,18 @@ class Island:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Contact load of the island in a tuple; empty if there are no contact pairs and inversion is possible."""
+        """Contact load of the island in a tuple; empty if the island is solved without contact.
+
+        Contact is left out if the island has no contact pairs and its elastic energies do not prevent inversion.
+        """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class IslandSolution(NamedTuple):
-    """Result of a step of an island: the state per body, the solver's report, and the positions (c,3), m, of all
-    colliders' vertices at the end of the step."""
+    """Result of a step of an island: the state per body, the solver's report, and the end positions of all colliders.
+
+    ``collider_positions`` (c,3), m, are the end positions of all vertices of the colliders.
+    """
 
     states: list[State]
     report: StepReport
@@ -121,11 +129,12 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return the pairs of bodies (indices) whose islands have to be joined, and the end positions (c,3), m, of the
-    colliders' vertices.
+    """Return the pairs of bodies (indices) whose islands have to be joined, and the end positions of the colliders'
+    vertices.
 
-    ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider couples all islands within its
-    reach. A collider ends where the first island within its reach stopped it, or else at its target.
+    The positions are (c,3), m; ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider
+    couples all islands within its reach. A collider's end position is the one computed with the first island within its
+    reach, or its target if no island is within reach.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

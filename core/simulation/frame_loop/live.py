@@ -1,9 +1,9 @@
 """Live mode: a body stepped frame by frame with interactive grabs.
 
-A grab is a spring of rest length zero from a surface vertex to a target. Targets and stiffnesses are interpolated
-linearly between frames. Before a grab, the target is the vertex's first position; after the release, the last target
-remains. The stiffness is zero at both times. So a bake with the springs of :func:`take_springs` repeats a take, which
-is a recorded live session.
+A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses are
+interpolated linearly between frames, like those of a bake's springs. Before a grab, the target is the vertex's first
+position; after the release, the last target remains. The stiffness is zero at both times. A take, which is a recorded
+live session, therefore equals a bake with the springs of :func:`take_springs`.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ class LiveBody:
     def advance(self, grabs: Sequence[Grab]) -> Frame:
         """Step the body to the next frame while the springs ``grabs`` pull at it, and return that frame.
 
-        Raises SpringError if a grab's vertex does not exist. Raises a SinewError if the step failed; the state of the
-        body is then unchanged.
+        Raises
+        ------
+        SpringError : a grab's vertex does not exist. SinewError : the step failed; the state of the body is unchanged.
         """
         before, now = self._grabs, self._renewed(grabs)
         number, last = self._frame.number + 1, self._job.frame_end
@@ -75,9 +76,10 @@ class LiveBody:
     def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
         """Set the Young's moduli of the materials, Pa, and the factors on the stiffness of the controlled vibrations.
 
-        The moduli are in the order of ``settings.moduli``. Empty sequences restore the keyed values. The contact
-        stiffness stays. Return True if the subspace or the matched vibrations become approximate. Raises SettingsError
-        for values out of range.
+        The moduli are in the order of ``settings.moduli``; empty sequences restore the keyed values. Elastic forces
+        change at once, while the contact stiffness stays. Return True if this makes the subspace or the matched
+        vibrations approximate, since they were computed for another distribution of stiffness. SettingsError for values
+        out of range.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(

@@ -68,14 +68,15 @@ def serve(
 
 
 def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
-    """Return the arrays, by name, with which an interface draws a body.
+    """Return the arrays, by name, with which an interface draws a body: n render vertices, h handles, c cubature
+    points.
 
-    ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,), ``size`` (1,) : skinned vertices (:mod:`subspaces.skinning`)
-    ``log_stiffness`` (n,) : base-10 logarithm of Young's modulus, Pa, at each render vertex
-    ``materials`` (n,K) : weights of the K moduli at each render vertex
-    ``clusters`` (n,) : cubature point of each render vertex (only in a subspace, as all ``points_`` arrays)
-    ``points_rest`` (c,3) m, ``points_weights`` (c,h), ``points_volume`` (c,) m³ : cubature points
-    ``eigenvalues`` (m,) 1/s² : of the modes; empty without a subspace
+    ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
+    ``log_stiffness`` (n,) is the base-10 logarithm of the Young's modulus, Pa, of the materials in the tet that
+    contains each vertex; ``materials`` (n,K) are the weights of the K moduli in that tet. A body in a subspace also has
+    ``clusters`` (n,), the cubature point per vertex; ``points_rest`` (c,3) m, ``points_weights`` (c,h) and
+    ``points_volume`` (c,) m³ of the cubature points; and the ``eigenvalues`` (m,) 1/s² of its m modes. Any other body
+    has one handle with zero weights and no eigenvalues.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
     parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
@@ -124,8 +125,10 @@ class _Service:
         self._on_event(Ready(first.number, *count, **self._shape(first)))
 
     def _shape(self, frame: Frame) -> dict[str, str]:
-        """Return the displayed shape of a frame in base 64: ``handles`` (64-bit floats) in a subspace, else
-        ``positions`` of the surface vertices (32-bit floats)."""
+        """Return the displayed shape of a frame, encoded in base 64: ``handles`` in a subspace, else ``positions``.
+
+        Handles are 64-bit floats; positions, of the surface vertices, are 32-bit floats.
+        """
         if self._shown is not None:
             handles = self._shown.of(frame.state.positions).astype("<f8")
             return {"handles": base64.b64encode(handles.tobytes()).decode()}
@@ -137,8 +140,10 @@ class _Service:
         return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
 
     def answer(self, command: Event | None) -> None:
-        """Execute one command, and send its errors as events. Raises StoreError if a frame cannot be stored while
-        recording."""
+        """Execute one command. Its errors are sent as events; a failed step leaves the body unchanged.
+
+        StoreError is raised if a frame cannot be stored while recording, since the recording would lack that frame.
+        """
         began = time.perf_counter()
         try:
             match command:

@@ -90,8 +90,8 @@ def body_matching(
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
     """Return the method that matches the body's vibrations or controls their stiffness, or None, and the report of the
-    match. ``pinned`` are the pins of the surface, ``pins`` those of the solver's unknowns, and ``points`` the surface
-    vertices. Only pins that hold in all frames after the first count."""
+    match. Pins count only if they hold in all frames after the first, since one match serves all frames. ``pinned`` are
+    the pins of the surface, ``pins`` those of the solver's unknowns, and ``points`` the surface vertices."""
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
     if not solver.is_matched and factors is None:
@@ -180,8 +180,10 @@ def _matched(
 
 
 class _Finer(NamedTuple):
-    """Finer body to match: its model, its pins that hold in all frames after the first, and the Young's moduli (m,),
-    Pa, from which the stiffness of pin springs is computed."""
+    """Finer body to match: its model, and its pins that hold in all frames after the first.
+
+    ``moduli`` (m,), Pa, are the Young's moduli of its tets, from which the stiffness of pin springs is computed.
+    """
 
     model: Model
     pinned: PinnedSurface
@@ -200,9 +202,9 @@ def _trial(
 ) -> ErrorTest | None:
     """Return the trial that measures the error of matched vibrations against a reference simulation with pins at rest.
 
-    The reference is the same mesh in the full space, or the body ``finer``. ``lasting`` are the pins that hold in all
-    frames after the first. ``spring_moduli`` (m,), Pa, set the stiffness of their springs. Returns None if the
-    reference is too large or fails.
+    The reference is the same mesh in the full space, or the body ``finer`` with pin springs as stiff as in a bake.
+    ``lasting`` are the pins that hold in all frames after the first, and ``spring_moduli`` (m,), Pa, the moduli for
+    their springs. Returns None if the reference is too large, or fails.
     """
     rest = job.body.surface.positions[lasting.pinned]
 
@@ -233,8 +235,10 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the matrix (k,r) from the r unknowns of a space to the positions of k points of the model's body.
-    ``positions`` (k,3), m, are the points at rest."""
+    """Return the matrix (k,r) from the r unknowns of a space to positions at k points of the model's body.
+
+    ``positions`` (k,3), m, are the points at rest.
+    """
     by_vertices = embed(positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
@@ -249,8 +253,10 @@ def _of_pins(pinned: PinnedSurface) -> str:
 
 
 def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface]:
-    """Return the model and the pins of the job's body on a finer lattice, which only serves for vibrations. Raises
-    MatchError if the lattice cannot be made, or if ``is_checked`` and it does not fit into the free memory."""
+    """Return the model of the job's body on a finer lattice, which only serves for vibrations, and its pins.
+
+    MatchError if the lattice cannot be made, or if ``is_checked`` and it does not fit into the free memory.
+    """
     body = job.body
     finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
     try:
@@ -284,9 +290,13 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return the finer body with the stiffness of pin springs at a deflection in its slowest mode. The amplitude is
-    :data:`SWING` of the body's size. ``moduli`` (m,), Pa, are those of the tets. Raises MatchError if the pins hold too
-    little of the body."""
+    """Return a finer body with pin springs as stiff as if it were deflected by :data:`SWING` in its slowest mode.
+
+    The springs stiffen with their extension, up to a limit called reach. A force that would extend a spring of constant
+    stiffness by the fraction g of the reach extends the stiffening spring by the fraction ``g / (1 + g)``
+    (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too little
+    of the body (:data:`GIVING`).
+    """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
     rigid = rigid_count(finer)
@@ -300,5 +310,6 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
 
 
 def _softer(E: np.ndarray, softest: float) -> np.ndarray:
-    """Return the factors (m,), at most 1, that limit Young's moduli E (m,), Pa, to STIFFEST times ``softest``, Pa."""
+    """Return the factors (m,), at most 1, that limit the Young's moduli E (m,), Pa, to STIFFEST times
+    ``softest``, Pa."""
     return np.minimum(1.0, STIFFEST * softest / E)

@@ -38,16 +38,21 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """Return the pins of the job, as vertices of its surface embedded in the mesh. In a subspace, a limited number of
-    pins is sampled."""
+    """Return the pins of the job, as vertices of its surface embedded in the mesh.
+
+    In a subspace only a limited number of pins is sampled, which suffices since the body deforms smoothly.
+    """
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
     return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the dynamic nodes of the job as tet vertices; None if the solver takes none. Each surface vertex that the
-    user chose gives the tet vertex with the largest barycentric weight that is not in ``pinned``."""
+    """Return the dynamic nodes of the job as tet vertices; None if the solver takes none.
+
+    The node for a surface vertex that the user chose is the tet vertex with the largest barycentric weight at it,
+    except vertices in ``pinned``.
+    """
     if not job.body.solver.kind.takes_nodes:
         return None
     own = embedding.take(job.body.dynamic_nodes)
@@ -59,8 +64,10 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
-    """Return the Young's modulus (m,), Pa, per tet, reduced at interfaces of soft and stiff tets, unless the job itself
-    provides the tets."""
+    """Return the Young's modulus (m,), Pa, per tet, reduced at interfaces of soft and stiff tets.
+
+    Tets that the job itself provides keep the moduli of their materials, as in other finite element codes.
+    """
     return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
 
 

@@ -1,8 +1,10 @@
 """Correction of the displayed surface, so that pinned vertices lie exactly at their targets.
 
-The springs of pins yield by about a twentieth of a cell under load (:mod:`constraints.anchors`). Therefore pinned
-vertices are moved to their targets, and vertices within one cell of a pin follow the nearest pin, less with distance. A
-frame whose last step was blocked is shown without the correction.
+Springs hold the pins of a surface that cuts through tets, and yield by about a twentieth of a cell under load
+(:mod:`constraints.anchors`), which would be visible where a pin touches something that does not move with the body. So
+pinned vertices are moved to their targets, and vertices within one cell of a pin follow the nearest pin, less with
+distance. A frame whose last step was blocked is shown without the correction: its pins could not reach their targets
+without crossing an obstacle.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ REACH = 1.0
 
 
 class PinCorrection:
-    """Correction that moves the pinned vertices of a displayed surface to their targets."""
+    """Correction of a displayed surface with rest positions (n,3), m, whose pinned vertices are moved to their
+    targets."""
 
     def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
         self._pinned = pinned

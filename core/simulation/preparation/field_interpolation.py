@@ -1,7 +1,8 @@
 """Force fields at any time, by linear interpolation of all their values, also noise, between frames.
 
-Interpolated axes are normalised; infinite bounds stay infinite. Noise is a hash of the seed and the frame number, so a
-resumed bake and another machine compute the same values.
+Sampled tracks have one value per frame, or one for all frames. At the fraction f between two frames, the value is ``(1
+- f) before + f after``. Interpolated axes are normalised; infinite bounds stay infinite. Noise is a hash of the seed
+and the frame number, not a random sequence, so that a resumed bake and another machine compute the same values.
 """
 
 from __future__ import annotations
@@ -90,5 +91,6 @@ def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
 
 
 def _waver(seed: int, frame: int) -> float:
-    """Return the noise at a frame: a number from -1 to 1 that depends only on the seed and the frame."""
+    """Return the noise at a frame: a number from -1 to 1, which depends on the seed and the frame only, on any
+    machine."""
     return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0

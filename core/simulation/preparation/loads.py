@@ -95,15 +95,21 @@ class Loads:
         self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
 
     def without(self, colliders: Collection[int]) -> Loads:
-        """Return the loads without penalty contact with the ``colliders``, which are indices in ``Body.colliders``."""
+        """Return the loads without penalty contact with some of the body's colliders, which have an IPC barrier
+        instead.
+
+        ``colliders`` are the indices of these colliders in ``Body.colliders``.
+        """
         left, gone = copy(self), [self._contacts[k] for k in colliders]
         left._movers = [mover for mover in self._movers if mover not in gone]
         left._touching = self._touching if len(gone) < len(self._contacts) else None
         return left
 
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
-        """Return the mask (p,) bool of the contact points that pins hold by prescribed unknowns ``given`` or by
-        ``springs``; None for a body without contact points."""
+        """Return the mask (p,) bool of the contact points that pins hold; None for a body without contact points.
+
+        ``given`` are the prescribed unknowns, ``springs`` the springs of pins.
+        """
         if self._touching is None:
             return None
         in_springs = np.isin(self._touching.tets, springs.embedding.tet_indices)

@@ -34,7 +34,8 @@ def mass_points(model: Model, space: Space) -> MassPoints:
 
 
 def vertices_of(mesh: TetMesh) -> Embedding:
-    """Return the embedding of all vertices of a mesh in the mesh itself, each as a corner of a tet."""
+    """Return the embedding of all vertices of a mesh in the mesh itself, each in the first tet of which it is a
+    corner."""
     slots = np.unique(mesh.tets.ravel(), return_index=True)[1]
     barycentric = np.zeros((len(slots), 4))
     barycentric[np.arange(len(slots)), slots % 4] = 1.0

@@ -49,11 +49,16 @@ def needs_a_child(method: str) -> bool:
 
 
 def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: Callable[[], bool]) -> bool:
-    """Let a worker process make the tetrahedra of the job that is stored in ``folder``, and store them there. Return
-    True when they are stored, or False if ``should_stop`` returned True before.
+    """Let a worker process make the tetrahedra of the job that is stored in ``folder``, and store them there.
 
-    Raises MeshError if the worker crashed, or no Python was found to run it. Raises SinewError if the worker reported
-    an error about the mesh.
+    Return True when they are stored, or False if ``should_stop`` returned True before.
+
+    Raises
+    ------
+    MeshError
+        The worker crashed, or no Python was found to run it.
+    SinewError
+        The worker reported an error about the mesh.
     """
     python = python_executable()
     if not python:
@@ -98,7 +103,8 @@ def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
 
 
 def _thickness(surface: SurfaceMesh) -> float:
-    """Return the second largest extent, m, of a surface along its principal axes, which is small for needles."""
+    """Return the second largest extent, m, of a surface's vertices, measured along the principal axes; small for
+    needles."""
     points = surface.positions[np.unique(surface.triangles)]
     points = points - points.mean(axis=0)
     _values, axes = np.linalg.eigh(points.T @ points)

@@ -48,7 +48,7 @@ VIBRATIONS = "vibrations"
 
 
 class Stopped(Exception):
-    """Exception that ends a computation because the caller asked it to stop."""
+    """Exception by which a computation ends, because the caller asked it to stop."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ class Prepared:
     store: FrameStore | None = None
 
     def first_state(self) -> State:
-        """Return the state at the first frame, with zero velocity, in the initial shape or else at rest."""
+        """Return the state at the first frame, at zero velocity: in the initial shape if the job has one, else
+        at rest."""
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
@@ -116,8 +117,10 @@ def tetrahedra(
     job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[TetMesh, Embedding]:
     """Return the tetrahedra of a job and the embedding of its surface, read from the store, or computed and stored.
+
     With a store, a mesher that may crash runs in a child process; then Stopped is raised if ``should_stop`` returns
-    True."""
+    True.
+    """
     if job.body.tets is not None:
         mesh = TetMesh(job.body.surface.positions, job.body.tets)
         return mesh, Embedding.of_rows(sp.identity(len(mesh.rest_positions), format="csr"), mesh.tets)
@@ -227,9 +230,12 @@ def _go_on(should_stop: Callable[[], bool]) -> None:
 
 
 def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Return a callback for the progress of consecutive ``steps``, given a step's name and the fraction of it that is
-    done. The callback sends an event at each new percent of all steps. It raises Stopped if ``should_stop`` returns
-    True."""
+    """Return a callback for the progress of consecutive ``steps``, which sends an event at each new percent of all
+    steps.
+
+    The callback takes the name of a step and the fraction of it that is done. It raises Stopped if ``should_stop``
+    returns True.
+    """
     last = -1
 
     def on_progress(step: str, part: float) -> None:
@@ -260,8 +266,10 @@ def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
-    """Return the choice of the linear solver: that of the bake in the store, so that a resumed bake computes the same
-    bits, else a new choice, which is stored."""
+    """Return the choice of the linear solver: that of the bake in the store, else a new choice, which is stored.
+
+    So a resumed bake computes the same bits, however much memory is free when it resumes.
+    """
     cached = store.linear_solver() if store is not None else None
     choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)
     if store is not None:

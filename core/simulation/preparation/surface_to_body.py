@@ -20,8 +20,9 @@ class SurfaceToBody:
     """Extension of vectors from embedded surface vertices to tet vertices, by the smoothest field that fits them.
 
     The field a minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units
-    of the body's size), where P interpolates a at the surface vertices. Connected components of the mesh without
-    surface vertices get zero. ``solver`` factorises the matrix of this system.
+    of the body's size), where P interpolates it at the surface vertices. A uniform field stays uniform. Connected
+    components of the mesh without surface vertices get zero. Every substep solves this system, so ``solver`` factorises
+    its matrix; painted weights, which are extended once, use conjugate gradients (``mechanics/materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
@@ -33,12 +34,16 @@ class SurfaceToBody:
         self._factor = factorized(A, solver)
 
     def transpose_product(self, forces: np.ndarray) -> np.ndarray:
-        """Return ``forces^T E`` (r,s) for ``forces`` (n,r), where the matrix E (n,s) extends scalars from the s surface
-        vertices to the n tet vertices."""
+        """Return ``forces^T E`` (r,s), where the matrix E (n,s) extends scalars from the s surface vertices to the n
+        tet vertices.
+
+        ``forces`` is (n,r).
+        """
         columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
         carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
         return np.ascontiguousarray((self._sample @ carried).T)
 
     def extend(self, samples: np.ndarray) -> np.ndarray:
-        """Return vectors (n,3) at the tet vertices that extend the ``samples`` (s,3) at the surface vertices."""
+        """Return vectors (n,3) at the tet vertices that extend the vectors ``samples`` (s,3) at the surface
+        vertices."""
         return self._factor.solve(self._sample.T @ samples)
