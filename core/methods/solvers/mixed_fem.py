@@ -15,9 +15,9 @@ and their forces to the right-hand side. The line search uses L with the new lam
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
 convergence near the solution of soft bodies. In the second iteration, the part of this derivative that is due to
-tension is added back; from the third on, the complete derivative while the matrix stays definite. In a subspace, the
-rotational part is added from the second iteration on. Once stretches and positions agree (``c.H_s c`` below a
-hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
+tension is added back; later, once s and s(F) nearly agree, the complete derivative while the matrix stays definite. In
+a subspace, the rotational part is added from the second iteration on. Once stretches and positions agree (``c.H_s c``
+below a hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ UNTANGLING = 5
 that starts with inverted elements.
 """
 
-EXACT_FROM = 2
-"""Number of iterations of a step in the full space after which the constraint's complete second derivative is used."""
+NEAR = 0.5
+"""Largest disagreement ``c.H_s c`` of s and s(F), relative to the predicted decrease of the last iteration, at which
+the constraint's complete second derivative is used in the full space.
+"""
 
 TANGLED = 0.01
 """Fraction of inverted elements above which all stretches of the body restart from the identity. If only those around
@@ -111,11 +113,14 @@ class MixedFEMSolver(StepSolver):
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
                 guessed = self._restart_mask(self.elastic.deformation(state.positions, deformation))
             tangled = 0 if guessed is None else UNTANGLING
+        direction = None
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
                 at = self._restarted(at, self._restart_mask(at.deformation) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
-            direction = self._direction(at, step, report, upright=not tangled)
+            # The first iteration often starts with s = s(F): its agreement is meaningless.
+            is_near = report.iterations > 1 and direction.disagreement < NEAR * direction.predicted_decrease
+            direction = self._direction(at, step, report, is_near and not tangled)
             check_direction(direction.dx, direction.predicted_decrease)
             with report.timed("line_search"):
                 alpha, accepted, magnitude = self._search(at, direction, step)
@@ -194,14 +199,14 @@ class MixedFEMSolver(StepSolver):
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
-    def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport, upright: bool) -> _Direction:
+    def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport, is_near: bool) -> _Direction:
         elastic, stretch = self.elastic, at.stretch
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(stretch), step.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
             damping = step.damping and step.damping.condensed(at.deformation, False, step.h**2)
             low_rank = step.low_rank(at.deformation)
-        first, *others = self._polar_hessian_terms(report, upright)
+        first, *others = self._polar_hessian_terms(report, is_near)
         direction = self._with_direction(mixed, first, damping, low_rank, at, step, report)
         for terms in others:
             if direction is None or direction.predicted_decrease <= 0.0:
@@ -210,7 +215,7 @@ class MixedFEMSolver(StepSolver):
             self.system.factorize()  # raises FactorizationError
         return direction
 
-    def _polar_hessian_terms(self, report: StepReport, upright: bool) -> tuple[PolarHessianTerms, ...]:
+    def _polar_hessian_terms(self, report: StepReport, is_near: bool) -> tuple[PolarHessianTerms, ...]:
         """Return choices of second derivatives of the constraint ``s = s(F)``, to try until the matrix is definite."""
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
@@ -224,8 +229,8 @@ class MixedFEMSolver(StepSolver):
             return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
         if self.system.is_small:
             return PolarHessianTerms.ALL, PolarHessianTerms.TENSION
-        # Earlier, s is still near the last step's values. From a scrambled start, the exact derivative leads elsewhere.
-        if upright and report.iterations >= EXACT_FROM:
+        # Elsewhere, large rotations or a scrambled start could lead to a tangled minimum.
+        if is_near:
             return PolarHessianTerms.EXACT, PolarHessianTerms.TENSION
         return (PolarHessianTerms.TENSION,)
 
