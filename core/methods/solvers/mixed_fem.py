@@ -119,7 +119,8 @@ class MixedFEMSolver(StepSolver):
                 at = self._restarted(at, self._restart_mask(at.deformation) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             # The first iteration often starts with s = s(F): its agreement is meaningless.
-            is_near = report.iterations > 1 and direction.disagreement < NEAR * direction.predicted_decrease
+            is_near = direction is not None and report.iterations > 1
+            is_near = is_near and direction.disagreement < NEAR * direction.predicted_decrease
             direction = self._direction(at, step, report, is_near and not tangled)
             check_direction(direction.dx, direction.predicted_decrease)
             with report.timed("line_search"):

@@ -26,17 +26,18 @@ class CubatureElastic(ElasticDensity):
 
     def __init__(self, elastic: ElasticPotential, basis: np.ndarray, points: np.ndarray, weights: np.ndarray) -> None:
         super().__init__(weights, elastic.energies, elastic.energy_index[points], elastic.parameters[points])
-        if elastic.stabilization is not None:
+        # Otherwise the points resist all motions of the basis, and the matched materials are fitted to them alone.
+        if elastic.stabilization is not None and len(points) < basis.shape[1]:
             self.stabilization = ReducedStabilization(basis.T @ (elastic.stabilization.matrix() @ basis))
         rows = (3 * np.asarray(points)[:, None] + np.arange(3)).ravel()
         self.G = np.ascontiguousarray(elastic.elements.gradient_operator[rows] @ basis)
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`; the stabilization is scaled by
-        the mean change of the shear moduli.
+        """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`. The stabilization is scaled by
+        the mean change of the shear moduli, but not for ``scale`` (c,2), which is fitted to vibrations beside it.
         """
         other = super().scaled(scale)
-        if self.stabilization is not None:
+        if self.stabilization is not None and scale.ndim == 1:
             mean = float(self.weights @ other.shear_modulus) / float(self.weights @ self.shear_modulus)
             other.stabilization = ReducedStabilization(mean * self.stabilization.stiffness)
         return other
