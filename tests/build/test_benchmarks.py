@@ -62,6 +62,7 @@ def test_modules_and_folders_are_benchmarks():
         "contact",
         "dense",
         "eigenfit",
+        "elements",
         "full-space",
         "mixed-fem",
         "physics",
@@ -84,7 +85,9 @@ def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
 
 
-@pytest.mark.parametrize("name", ["bits", "conjac", "contact", "mixed-fem", "full-space", "physics", "subspace"])
+@pytest.mark.parametrize(
+    "name", ["bits", "conjac", "contact", "elements", "mixed-fem", "full-space", "physics", "subspace"]
+)
 def test_case_names_are_unique(name):
     found = [case.name for case in registry.load(name).cases(None)]
     assert len(found) == len(set(found))
