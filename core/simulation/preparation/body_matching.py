@@ -166,11 +166,15 @@ def _matched(
     elif not of_any:
         matching, match = None, match_summary(spectra, pairs, count)
     else:
-        matching = best_match(methods, space, spectra, others, springs, trial and trial.error_of)
-        matched, off = matching.pairs, []
-        if len(matched.coarse):
-            off = trial.estimates(matching) if trial else [estimate(spectra, matched)]
-        if trial and off and factors is None and not is_improvement(off, spectra.is_one_mesh):
+        for method in methods:
+            matching = best_match((method,), space, spectra, others, springs, trial and trial.error_of)
+            matched, off = matching.pairs, []
+            if len(matched.coarse):
+                off = trial.estimates(matching) if trial else [estimate(spectra, matched)]
+            is_useless = trial and off and factors is None and not is_improvement(off, spectra.is_one_mesh)
+            if not is_useless:
+                break
+        if is_useless:
             return None, Match(f"{REFUSED}{rejection_summary(off, spectra.is_one_mesh)}")
         wanted = count if matched is pairs else len(matched.shares)
         match = match_summary(spectra, matched, wanted, bool(chosen), off, bool(trial))
