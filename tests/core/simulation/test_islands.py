@@ -44,7 +44,9 @@ def solved_with(frames, body: int) -> list[list[list[str]]]:
 def together(solver: str, frames: int, **settings):
     """A, which hits B within its first step, from rest, and C, which flies at both at three of its lengths a frame."""
     kind = SOLVER_KINDS[solver]
-    settings = {"solver": solver, **WEIGHTLESS, **({"modes": 6} if kind.takes_modes else {}), **settings}
+    # The automatic choice may be the potential, which bodies that collide cannot have.
+    matched = {"modes": 6, "match_method": "fitted_materials"} if kind.takes_modes else {}
+    settings = {"solver": solver, **WEIGHTLESS, **matched, **settings}
     jobs = [box("A", (0.0, 0.0, 0.0), frames, **settings), box("B", (0.5, 0.01, 0.0), frames, **settings)]
     jobs.append(box("C", (4.0, 0.02, -0.01), frames, **settings))
     return [thrown(jobs[0], 3.0), jobs[1], thrown(jobs[2], -3.0)]
