@@ -42,7 +42,7 @@ def sources() -> dict[str, Path]:
 
 
 def _tracked() -> list[Path]:
-    """Return the files that git tracks, or all files if there is no git repository."""
+    """Return the files that git tracks; without git, those in the source folders and directly in the root."""
     if not (ROOT / ".git").exists():
         places = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
         print("There is no git repository here: the zip gets all files in the source folders.", file=sys.stderr)

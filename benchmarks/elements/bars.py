@@ -8,7 +8,7 @@ Timoshenko beam by Rayleigh-Ritz.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -147,6 +147,16 @@ def _listed(values: Iterable[float]) -> str:
     return " ".join(f"{each:.3f}" for each in values)
 
 
+def _over_truth(
+    case: str, words: str, torsion: Sequence[float], bending: Sequence[float], bar: float | None
+) -> Iterable[Row]:
+    """Yield the stiffness ratios of several bars, and with a ``bar`` the largest in torsion."""
+    yield row(case, f"{words}: torsion over truth", _listed(torsion))
+    yield row(case, f"{words}: bending over truth", _listed(bending))
+    if bar is not None:
+        yield row(case, f"{words}: torsion, largest", max(torsion), at_most=bar)
+
+
 def _lattice(cells: int) -> Iterable[Row]:
     case, shown = f"bars_lattice_{cells}", {}
     for ratio in RATIOS:
@@ -155,11 +165,9 @@ def _lattice(cells: int) -> Iterable[Row]:
             torsion, bending = zip(*found, strict=True)
             words = f"nu {ratio}, {'smoothed' if smoothed else 'plain'}"
             shown[words] = [min(torsion), max(torsion)]
-            yield row(case, f"{words}: torsion over truth", _listed(torsion))
-            yield row(case, f"{words}: bending over truth", _listed(bending))
+            yield from _over_truth(case, words, torsion, bending, TORSION[cells] if smoothed else None)
             if smoothed:
                 off = max(abs(each - 1.0) for each in bending)
-                yield row(case, f"{words}: torsion, largest", max(torsion), at_most=TORSION[cells])
                 yield row(case, f"{words}: bending off by", off, at_most=BENDING[cells])
     series = {"least": [each[0] for each in shown.values()], "most": [each[1] for each in shown.values()]}
     draw("elements", case, [Bars("torsional stiffness over truth", "ratio", list(shown), series)])
@@ -175,9 +183,6 @@ def _shaken() -> Iterable[Row]:
                 torsion, bending = zip(*found, strict=True)
                 words = f"{cells} cells, nu {ratio}, {'smoothed' if smoothed else 'plain'}"
                 shown[words] = [min(torsion), max(torsion)]
-                yield row(case, f"{words}: torsion over truth", _listed(torsion))
-                yield row(case, f"{words}: bending over truth", _listed(bending))
-                if smoothed:
-                    yield row(case, f"{words}: torsion, largest", max(torsion), at_most=bar)
+                yield from _over_truth(case, words, torsion, bending, bar if smoothed else None)
     series = {"least": [each[0] for each in shown.values()], "most": [each[1] for each in shown.values()]}
     draw("elements", case, [Bars("torsional stiffness over truth", "ratio", list(shown), series, log_x=True)])

@@ -141,7 +141,7 @@ class Elements:
         return blocks
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the means (e,...) of values (m,...) per tet, weighted by filled volume."""
+        """Return the means, (e,) or (e,k), of values per tet, (m,) or (m,k), weighted by filled volume."""
         if len(self) == len(self.of_tet):
             return values
         # Means of differences to the first tet: the mean of equal values has no round-off.

@@ -41,10 +41,8 @@ def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedMod
     """Return the merged model ``whole`` with elastic parameters and prescribed unknowns of the bodies in ``spaces``."""
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
-    if elastic.stabilization is not None:
-        none = [np.zeros((space.unknowns, space.unknowns)) for space in spaces]
-        own = [space.elastic.stabilization for space in spaces]
-        parts = [zero if each is None else each.stiffness for each, zero in zip(own, none)]
-        elastic.stabilization = ReducedStabilization(block_diag(*parts))
+    own = [space.elastic.stabilization for space in spaces]
+    parts = [np.zeros(space.mass.shape) if each is None else each.stiffness for each, space in zip(own, spaces)]
+    elastic.stabilization = ReducedStabilization(block_diag(*parts)) if any(own) else None
     given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]
     return replace(whole, elastic=elastic, pinned=np.concatenate(given))

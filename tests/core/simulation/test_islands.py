@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
+from sinew.core.foundation.errors import SettingsError
 from sinew.core.foundation.schema.settings import ContactSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
@@ -50,6 +51,12 @@ def together(solver: str, frames: int, **settings):
     jobs = [box("A", (0.0, 0.0, 0.0), frames, **settings), box("B", (0.5, 0.01, 0.0), frames, **settings)]
     jobs.append(box("C", (4.0, 0.02, -0.01), frames, **settings))
     return [thrown(jobs[0], 3.0), jobs[1], thrown(jobs[2], -3.0)]
+
+
+@pytest.mark.xfail(strict=True, raises=SettingsError, reason="no potential can be stepped with other bodies")
+def test_the_automatic_match_suits_bodies_that_collide():
+    """It should stay unmatched where fitted materials do not help; the potential that it takes is refused."""
+    frames_of(together("subspace_mixed_fem", 2, match_method="automatic"))
 
 
 def crossing_pairs(surfaces, faces) -> set[frozenset[str]]:
