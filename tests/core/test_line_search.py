@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.numerics.optimization.line_search import expand
+from sinew.core.numerics.optimization.line_search import backtrack, expand
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,9 @@ def test_a_step_is_doubled_while_the_merit_falls(least, longest, expected):
 
 def test_what_is_no_number_ends_it():
     assert expand(lambda alpha: (np.nan, 0.0, alpha), 1.0, 1.0, 64.0) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("slope, accepted", ((-1e-14, 1.0), (-1e-6, 0.0)))
+def test_where_round_off_hides_the_decrease_the_whole_step_is_taken(slope, accepted):
+    """Values carry the round-off of cancelled terms, 1e-12 of their magnitude."""
+    assert backtrack(lambda alpha: (1.0 + 1e-12, 1.0, alpha), 1.0, 1.0, slope)[0] == accepted

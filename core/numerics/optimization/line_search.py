@@ -12,6 +12,13 @@ Trial = TypeVar("Trial")
 
 SUFFICIENT = 1e-4
 ROUND_OFF = 1e-13
+"""Error of a merit's value relative to its magnitude."""
+
+LARGEST_ROUND_OFF = 1e-11
+"""The same where terms cancel, as in the energies of tets that are strained little: allowed where the predicted
+decrease is below :data:`ROUND_OFF`, so that the values of the merit decide nothing.
+"""
+
 SHORTEST = 2.0**-30
 BLOCK = 1024
 
@@ -38,10 +45,11 @@ def backtrack(
     -------
     accepted step length and its trial : 0 and None if no step is accepted
     """
+    relative = LARGEST_ROUND_OFF if -slope <= ROUND_OFF * magnitude else ROUND_OFF
     alpha = longest
     while alpha >= SHORTEST:
         value, size, trial = merit(alpha)
-        allowance = ROUND_OFF * (magnitude + size)
+        allowance = relative * (magnitude + size)
         if math.isfinite(value) and value <= start + SUFFICIENT * alpha * slope + allowance:
             return alpha, trial
         alpha *= 0.5
