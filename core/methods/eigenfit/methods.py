@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ...foundation.errors import SettingsError
+from ...foundation.errors import MatchError, SettingsError
 from ...foundation.schema.settings import SolverSettings
 from ...mechanics.forces.step_potential import Load
 from ..subspaces.space import Space
@@ -72,19 +72,24 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 
 
 def match_methods(
-    solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False
+    solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False, collides: bool = False
 ) -> tuple[type[MatchMethod], ...]:
     """Return the match methods to try in this order, until one reduces the error of the trial simulation. Raise
-    SettingsError if the method in the settings is unknown.
+    SettingsError if the method in the settings is unknown, and MatchError if the automatic choice has none.
 
     The automatic choice begins with fitted materials, which add no cost to a step, are more accurate on most bodies,
     fold limbs less (``docs/design/eigenfit.md``), and work for bodies that collide. They are not tried in two cases.
     First, they cannot control single vibrations (``is_controlled``). Second, if all pins are released at some frame
-    (``frees_pins``), materials fitted to the free body sag too much before the release.
+    (``frees_pins``), materials fitted to the free body sag too much before the release. The potential is not tried for
+    a body that is solved together with others (``collides``).
     """
     name = solver.match_method
     if name == AUTOMATIC:
-        return (Matching,) if is_controlled or frees_pins else (FittedMaterials, Matching)
+        if is_controlled or frees_pins and not collides:
+            return (Matching,)
+        if frees_pins:
+            raise MatchError("no method suits a body that collides and lets go of all pins.", "Turn off the match.")
+        return (FittedMaterials,) if collides else (FittedMaterials, Matching)
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return (METHODS[name],)

@@ -177,7 +177,7 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
         with named(job.body.name, len(members) > 1):
             if len(members) > 1:
                 on_event(OfBody(k))
-            prepared.append(prepare(job, store, on_event, should_stop))
+            prepared.append(prepare(job, store, on_event, should_stop, len(members) > 1))
             if modes:
                 mode_count(job, prepared[k].model, modes)  # raises an error now, not after the last frame
     return prepared

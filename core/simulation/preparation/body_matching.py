@@ -88,10 +88,13 @@ def body_matching(
     points: EmbeddedPoints | ReducedPoints,
     store: FrameStore | None,
     on_progress: OnProgress,
+    collides: bool = False,
 ) -> tuple[MatchMethod | None, Match]:
     """Return the method that matches the body's vibrations or controls their stiffness, or None, and the report of the
     match. Pins count only if they hold in all frames after the first, since one match serves all frames. ``pinned`` are
-    the pins of the surface, ``pins`` those of the solver's unknowns, and ``points`` the surface vertices."""
+    the pins of the surface, ``pins`` those of the solver's unknowns, and ``points`` the surface vertices. ``collides``:
+    the body is solved together with others.
+    """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
     if not solver.is_matched and factors is None:
@@ -102,19 +105,16 @@ def body_matching(
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
     model, lasting, spring_moduli = _at_rest(model, pinned, softest, FIRM_PINS)
-    space, springs = model, None
-    if subspace is not None:
-        given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
-        elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
-        space = replace(subspace.model, elastic=elastic, pinned=given)
-        holding = PinSprings(lasting, spring_moduli, space.points).holding(0, np.ones(len(spring_moduli)))
-        springs = holding and Springs(holding.points, holding.stiffness)
+    space, springs = _subspace_at_rest(subspace, pins, lasting, spring_moduli, softest) if subspace else (model, None)
     count = solver.match_modes or MOST
 
     def finding(part: float) -> None:
         on_progress(TRYING * part)
 
     try:
+        frees_pins = bool(pinned.held.any() and not lasting.held.any())
+        is_controlled = factors is not None
+        methods = match_methods(solver, is_controlled, frees_pins, collides) if solver.is_matched else (Matching,)
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
             check_mesh_compatibility(model, finer.model, job.body.surface.positions[lasting.pinned[lasting.held[0]]])
@@ -124,10 +124,8 @@ def body_matching(
             swung = partial(_swung, pinned=finer.pinned, moduli=finer.moduli) if finer else None
             spectra = cached_spectra(model, space, count, springs, store, finding, finer and finer.model, swung)
     except MatchError as error:
-        only = factors is not None and solver.match_resolution
+        only = is_controlled and solver.match_resolution
         return None, Match(f"{REFUSED}{error}{' Vibrations can be controlled if Match Resolution is off.' * only}")
-    frees_pins = bool(pinned.held.any() and not lasting.held.any())
-    methods = match_methods(solver, factors is not None, frees_pins) if solver.is_matched else (Matching,)
     is_tried = solver.is_matched and (finer or space.is_reduced)
     trial = _trial(job, model, space, lasting, spring_moduli, finer, store, on_progress) if is_tried else None
     matching, match = _matched(solver, methods, space, springs, spectra, factors, trial)
@@ -138,6 +136,21 @@ def body_matching(
         moved = (points.positions(rest + u) - still for u in modes)
         cache_shapes(store, job, moved, [each.frequency for each in match.vibrations])
     return matching, match
+
+
+def _subspace_at_rest(
+    subspace: Subspace, pins: PinSchedule, lasting: PinnedSurface, spring_moduli: np.ndarray, softest: float
+) -> tuple[Space, Springs | None]:
+    """Return the subspace whose vibrations are computed, with the prescribed unknowns that ``pins`` hold in all frames
+    after the first, and the springs of the pins ``lasting``, of moduli ``spring_moduli`` (m,), Pa.
+
+    The Young's moduli are limited to STIFFEST times ``softest``, Pa.
+    """
+    given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
+    elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
+    space = replace(subspace.model, elastic=elastic, pinned=given)
+    holding = PinSprings(lasting, spring_moduli, space.points).holding(0, np.ones(len(spring_moduli)))
+    return space, holding and Springs(holding.points, holding.stiffness)
 
 
 def _matched(

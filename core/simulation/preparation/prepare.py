@@ -168,10 +168,11 @@ def prepare(
     store: FrameStore | None = None,
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
+    collides: bool = False,
 ) -> Prepared:
-    """Return the job's body prepared for simulation; raise a SinewError if that fails.
-
-    Raises Stopped between parts of the work if ``should_stop`` returns True; data in the store are then complete.
+    """Return the job's body prepared for simulation, together with others if it ``collides``; raise a SinewError if
+    that fails. Raises Stopped between parts of the work if ``should_stop`` returns True; data in the store are then
+    complete.
     """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -192,7 +193,7 @@ def prepare(
     points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
     start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
     found = partial(on_progress, VIBRATIONS)
-    matching, match = body_matching(job, model, subspace, pinned, pins, points, store, found)
+    matching, match = body_matching(job, model, subspace, pinned, pins, points, store, found, collides)
     if matching and matching.stiffness is not None:
         space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
     if store is not None:

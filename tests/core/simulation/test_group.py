@@ -36,7 +36,7 @@ def box(name: str, at, frames: int = 8, **solver) -> Job:
 
 def frames_of(jobs):
     """All frames of all, and the prepared bodies."""
-    prepared = [prepare(job) for job in jobs]
+    prepared = [prepare(job, collides=len(jobs) > 1) for job in jobs]
     return list(simulate_group(jobs, prepared)), prepared
 
 
