@@ -88,7 +88,8 @@ class Elements:
     deviation : (b,) m, or None if each tet is an element
         Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` with the volumes v_t of the element's tets.
     is_thin : (e,) bool
-        True for elements of several tets that have no node inside the body, in a mesh that conforms to its surface.
+        True for elements of several tets that share no node with a tet that has a node inside the body, in a mesh that
+        conforms to its surface.
     tet_slots : (m,10) int64
         Element block of each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). Its rows may belong to either
         corner, which does not matter to symmetric contributions.
@@ -199,7 +200,10 @@ def _thin(mesh: TetMesh, nodes: ElementNodes) -> np.ndarray:
         return np.zeros(len(nodes), dtype=bool)
     outside = np.zeros(len(mesh.rest_positions), dtype=bool)
     outside[boundary_triangles(mesh.tets)] = True
-    return np.logical_and.reduceat(outside[nodes.vertices], nodes.starts[:-1])
+    # Corners and edges of bodies that are several elements thick also have elements without an inner node.
+    far = np.ones(len(outside), dtype=bool)
+    far[mesh.tets[~outside[mesh.tets].all(axis=1)]] = False
+    return np.logical_and.reduceat(far[nodes.vertices], nodes.starts[:-1])
 
 
 def joined_elements(several: Sequence[Elements]) -> Elements:
