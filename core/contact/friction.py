@@ -72,9 +72,10 @@ class TangentialCollisions(NamedTuple):
 
     def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
         """Return the collisions with friction bounds predicted by a linear model for the displacements ``dx`` (s,3) m.
-        The model predicts the normal forces in equilibrium after a full Newton step; the barrier's own forces reach the
-        equilibrium only as the iterations converge. Negative bounds are set to 0, and the positive bounds between the
-        same two bodies are scaled down so that the sum of the bounds between two bodies stays the same.
+        The model predicts normal forces that balance all other forces after a full Newton step. In contrast, the forces
+        that the barrier exerts at the new positions balance the other forces only once the iterations converge.
+        Negative bounds are set to 0, and the positive bounds between the same two bodies are scaled down so that the
+        sum of the bounds between two bodies stays the same.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1

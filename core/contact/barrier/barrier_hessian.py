@@ -3,7 +3,8 @@ projected to a positive semi-definite one.
 
 A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. Its
 squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points. C
-is the row vector of the weights c_i at the minimum, B_j that of their derivatives dc_i/ds_j. With ``e_j = dr/ds_j``,
+is the row vector of the weights c_i at the minimum, B_j the row vector of their derivatives dc_i/ds_j. With the
+matrices E, K of the columns ``e_j = dr/ds_j`` and K_j,
 
     dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
@@ -71,9 +72,10 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write the weights c (4,) of a pair's four vertices, whose weighted sum is the vector between two points, one per
-    primitive. With all parameters zero, these are vertices; up to two parameters move them along the primitives to the
-    nearest points. Write the derivatives of the weights by the parameters to B (2,4), and return their number.
+    """Write the weights c (4,) of a pair's four vertices. The weighted sum of the vertices is the vector between two
+    points, one on each primitive. These points are vertices here, where all parameters are zero; up to two parameters
+    move the points along the primitives. Write the derivatives of the weights by the parameters to B (2,4), and return
+    the number of parameters.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -266,8 +268,8 @@ def _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness,
 
 @inner_kernel
 def _translation_free_basis(basis):
-    """Set the rows of ``basis`` (9,12) to an orthonormal basis of the displacements of four vertices without
-    translation; return the number of rows, 9.
+    """Set the rows of ``basis`` (9,12) to an orthonormal basis of the displacements of four vertices that contain no
+    common translation: their sum is zero. Return the number of rows, 9.
     """
     basis[:, :] = 0.0
     for a in range(3):
@@ -279,9 +281,9 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Write orthonormal vectors that span the range of a pair's distance Hessian to the first rows of ``basis`` (9,12),
-    and return their number, at most five. The pair has its vertices at x (4,3), with the weights c (4,) and derivatives
-    B (2,4) of :func:`_squared_distance`.
+    """Write orthonormal vectors that span the range of the Hessian of a pair's squared distance to the first rows of
+    ``basis`` (9,12). Return the number of these vectors, at most five. The pair's vertices are at x (4,3). The weights
+    c (4,) of the vertices, and the derivatives B (2,4) of the weights, are results of :func:`_squared_distance`.
     """
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)

@@ -59,7 +59,7 @@ class _ActiveSubmesh(NamedTuple):
     inner : (s,) bool
         Surface vertices all of whose faces are in the submesh.
     surfaces : CollisionMesh of the submesh
-    mesh : the same, as an ``ipctk.CollisionMesh``
+    mesh : the submesh as an ``ipctk.CollisionMesh``
     edges : (e,2), vertex indices in the submesh
     mollified : (e,) m²
         Factor per edge; the product of two edges' factors is the mollifier threshold of their pair, m⁴.

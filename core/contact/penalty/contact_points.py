@@ -68,10 +68,11 @@ class ContactPoints:
         """Return the contact points of a surface in the rest shape of ``mesh``, whose tets have Young's ``moduli`` (m,)
         Pa.
 
-        The points are the vertices with area and sample points on large faces; each face's area is divided among its
-        corners and sample points. If there are more points than the limit ``most``, ``choose`` selects as many as the
-        limit, far apart; a selected point gets the area of the points nearest to it. ``carry`` converts an embedding to
-        embedded points; it is required if the unknowns are not the mesh's vertices.
+        The points are the vertices of faces with a nonzero area, and sample points on large faces. The area of a face
+        is divided among its corners and sample points. If there are more than ``most`` points, ``choose`` selects
+        ``most`` points that are far apart. The area of each point that is not selected is added to that of the nearest
+        selected point. ``carry`` converts an embedding to embedded points; it is required if the unknowns are not the
+        mesh's vertices.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -88,8 +89,8 @@ class ContactPoints:
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the surface vertices with area and the samples on faces as contact points: positions (p,3) m, outward
-    normals (p,3), not normalized, and areas (p,) m².
+    """Return three arrays for p possible contact points, which are the vertices of faces with a nonzero area and sample
+    points on large faces: positions (p,3) m, outward normals (p,3), not normalized, and areas (p,) m².
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)

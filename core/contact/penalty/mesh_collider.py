@@ -162,10 +162,11 @@ def _frame(t, n, out):
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
     """Return the side of a sheet on which a point has to stay: 1 if the sheet's normal n points to that side, else -1.
-    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm. If the
-    point is within ``touch`` m of the sheet, or within ``pierced`` m along the normal, the side is opposite to the
-    body's ``outward`` direction, unless that is nearly parallel to the sheet. Otherwise it is the side on which
-    the point lies.
+    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm.
+
+    In general the point stays on the side on which it lies. A point within ``touch`` m of the sheet, or within
+    ``pierced`` m roughly along the normal, may be on the wrong side. It has to stay on the side opposite to the body's
+    ``outward`` direction, unless the outward direction is nearly parallel to the sheet.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -176,11 +177,12 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute three things for each point at the beginning of a step: its contact with the pose ``before``, written to
-    ``found``; its signed distance, m, from that pose, written to ``distance``; and its position after moving rigidly
-    with the closest face to the pose ``after``, written to ``start``.
+    """Compute the contacts of ``points`` with a collider at the beginning of a step, in its pose ``before``. Write the
+    contacts to ``found``, and the signed distances from the collider, m, to ``distance``. Write to ``start`` the
+    positions of the points after a rigid motion with their closest faces to the collider's pose ``after``.
 
-    Points that touch the surface or have pierced a sheet get distance 0 and a start just off the surface.
+    If a point touches the surface or lies slightly behind a sheet, its distance is set to 0, and its position in
+    ``start`` is just off the surface.
     """
     corners, normals = before.corners, before.normals
     for p in range(first, last):

@@ -65,12 +65,13 @@ class PenaltyParameters:
 
     @classmethod
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
-        """Return parameters for a body of mean density (kg/m³) and size (m) under gravity (m/s²), ``time_step`` in s.
+        """Return parameters for a body of mean density rho (kg/m³) and ``size`` (m) under gravity g (m/s²); the
+        ``time_step`` h is in s.
 
-        The stiffness k stops a column as high as the body, after a fall from ``DROP_HEIGHT`` times the size, within one
-        step h at a ``depth`` of ``RELATIVE_PENETRATION`` times the size: ``k depth h = rho size v``. At rest the column
-        penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be squeezed rather
-        than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
+        The stiffness k stops a column as high as the body within one step at a ``depth`` of ``RELATIVE_PENETRATION``
+        times the size: ``k depth h = rho size v``, with the speed v after a fall from ``DROP_HEIGHT`` times the size.
+        At rest the column penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should
+        be squeezed rather than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -96,7 +97,7 @@ class PenaltyContact:
     time_step : s
         Duration of the obstacle's motion.
     held : (p,) bool or None
-        Contact points fixed by pins, on which contact exerts no force. None if there are none.
+        Contact points fixed by pins, on which contact exerts no force. None: no point is fixed.
     """
 
     def __init__(

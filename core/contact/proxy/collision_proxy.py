@@ -139,8 +139,9 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
-    """Return the nodes of a lattice with their levels. The distance to the surface is evaluated at vertices, and at
-    edge midpoints of tets near the surface or the lattice's boundary; the other midpoints count as inside.
+    """Return the nodes of a lattice with their levels: signed distances from the offset surface, at most 0 inside. The
+    distance is evaluated at vertices, and at edge midpoints of tets near the surface or the lattice's boundary. Other
+    midpoints count as inside, and nodes on the lattice's boundary as outside.
     """
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)

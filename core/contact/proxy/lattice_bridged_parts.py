@@ -33,7 +33,7 @@ BESIDE = 1e-3
 at a smaller distance from each other touch.
 """
 OPEN = 2.0
-"""Width, in cells, from which no tet bridges a gap."""
+"""Width of a gap, in cells, at or above which no tet bridges the gap."""
 
 
 class BridgedParts(NamedTuple):

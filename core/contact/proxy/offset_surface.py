@@ -31,8 +31,8 @@ DRAWN_IN = 0.02
 fraction of their distance. It keeps the point away from edges.
 """
 OPPOSITE = -(0.5**0.5)
-"""Smallest absolute cosine, with a minus sign, between the normals of the two faces that bound a thin part. The two
-faces at a sharp edge of the body have a smaller absolute cosine.
+"""Negative of the least absolute cosine between the normals of two faces that bound a thin part of the body. If the
+absolute cosine is smaller, the two faces are taken as the sides of a sharp edge.
 """
 
 

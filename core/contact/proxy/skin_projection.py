@@ -15,8 +15,8 @@ import numpy as np
 STEP = 2.0
 """Over-relaxation factor, since a vertex moves the centroid of a face by only a third of its displacement."""
 STEEP = 0.4
-"""Lower bound of the cosine between a vertex's lattice edge and its normal. Displacements along the normal are divided
-by the cosine to give displacements along the edge.
+"""Lower bound of the cosine between the lattice edge along which a skin vertex moves and the mean normal of the faces
+at the vertex. Displacements along the normal are divided by the cosine to give displacements along the edge.
 """
 FAR = 0.3
 """Distance between a face and the surface, in cells, above which the face is ignored: it closes an opening of the

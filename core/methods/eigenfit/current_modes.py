@@ -6,9 +6,9 @@ R the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1)
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with all quantities but x fixed at the step's start. q linearises the modal coordinates of :mod:`.stretch_potential`. K
-in Y is the elastic stiffness alone, so q excludes the part of a mode's stiffness due to springs of pins. The
-stiffness-proportional damping is that of the stretch potential.
+with the elastic energy W, and all quantities but x fixed at the step's start. q linearises the modal coordinates of
+:mod:`.stretch_potential`. K in Y is the elastic stiffness alone, so q excludes the part of a mode's stiffness due to
+springs of pins. The stiffness-proportional damping is that of the stretch potential.
 
 Two points differ from the paper. First, current modes are paired with the modes at rest, rotated by the mean rotation
 of the body, by the modal assurance criterion (MAC) instead of their index. If R is not diagonal, it is transformed by

@@ -32,10 +32,12 @@ from .stretch_measure import StretchMeasure
 from .vibrations import Springs, Vibrations
 
 ROUNDS, FARTHEST = 12, 1.0
-"""Largest number of Gauss-Newton iterations, and the largest change of an entry of z in one iteration."""
+"""Largest number of Gauss-Newton iterations, and the largest change of an entry of z in one iteration.
+The unknowns z are the logarithms of the factors of the moduli.
+"""
 
 MOST = 4.0
-"""Bound of |z|: the factors exp z are between about 1/50 and 50."""
+"""Bound of |z|, with the logarithms z of the moduli's factors: the factors are between about 1/50 and 50."""
 
 GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
 """GAINED (in a subspace), GAINED_WHOLE (in the full space): the iterations continue while the objective decreases by
@@ -44,7 +46,9 @@ smallest tried fraction of a Gauss-Newton step.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""Defaults that suit most bodies: the regularisation eps, and the weight ``by_volume`` of volume fractions in v."""
+"""Defaults that suit most bodies: the regularisation eps of the fit, and ``by_volume``. This is the weight, from 0 to
+1, of volume fractions in the regularisation of each modulus; fractions of the modal energies have the remaining weight.
+"""
 
 OFF_DIAGONAL_WEIGHT = 0.3
 """Weight a of off-diagonal entries of the modal stiffness."""

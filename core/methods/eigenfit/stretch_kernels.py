@@ -18,7 +18,9 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density at strains of 1e-6, over the shear modulus. Round-off dominates the quotient of smaller densities."""
+"""Energy density at strains of 1e-6, over the shear modulus. It is added to both energy densities in ``psi / psi_2``,
+since round-off dominates the quotient of smaller densities.
+"""
 
 
 @parallel_kernel

@@ -1,14 +1,15 @@
 """Potential of the stretches that gives a coarse body the vibrations of a fine one ([EigenFit19], without its
 eigenproblem in every step).
 
-Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with their stresses ``sigma_i``.
+Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with their stresses ``sigma_i``. With the
+volumes w_e of the elements and a stiffness correction C, the modal coordinates q and the potential V are
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
 phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` (:mod:`.stretch_measure`). At rest
 ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. The C for given
 frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
-to Lambda, with ``r <= 1 <= R``. Then ``r W <= W + V <= R W`` at any deformation and with any energy: a softened body
+to Lambda, with ``r <= 1 <= R``. For any elastic energy W, ``r W <= W + V <= R W`` at any deformation: a softened body
 remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces have neither a
 resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a mode; soft springs
 are in series with the body, and V corrects the stiffness of the body alone.
@@ -265,8 +266,8 @@ class StretchPotential(StrainPotential):
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the potential's terms for a step ds (m,6) of the independent stretches. Parameters: see
-        :meth:`StrainPotential.step_by`.
+        """Return the potential's contributions to the multipliers and the predicted decrease in an iteration of Mixed
+        FEM that changes the independent stretches by ds (m,6). Parameters: see :meth:`StrainPotential.step_by`.
         """
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)

@@ -138,7 +138,9 @@ class Model:
         return self._grown(chosen[self.elements.of_tet])
 
     def _grown(self, tets: np.ndarray) -> np.ndarray:
-        """Return the mask (e,) of the elements of the ``tets`` (m,) and of AROUND_INVERTED rings around them."""
+        """Return the mask (e,) of the elements that contain tets of the mask ``tets`` (m,), or tets within
+        AROUND_INVERTED rings around these.
+        """
         near = np.zeros(len(self.elements), dtype=bool)
         near[self.elements.of_tet[grow(self.mesh.tets, tets, AROUND_INVERTED)]] = True
         return near
@@ -159,9 +161,10 @@ class Model:
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float, positions: np.ndarray | None = None) -> np.ndarray:
-        """Return the blocks (b,3,3) of the element matrices (``Elements.matrices``) of the elastic stiffness at a
-        tangent plus ``mass_factor`` times the mass. Step potentials add their stiffness to such blocks. Without a
-        tangent, return the mass term alone. ``positions`` (n,3) m, by default at rest, are those of the tangent.
+        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, as blocks (b,3,3) of the
+        element matrices (``Elements.matrices``). Step potentials add their stiffness to these blocks. Without a
+        tangent, return the mass term alone. The stiffness of the stabilization is evaluated at the vertex ``positions``
+        (n,3) m, by default at rest.
         """
         blocks = (mass_factor * self.body.element_mass)[:, None, None] * np.eye(3)
         if tangent is not None:

@@ -6,13 +6,14 @@ stretch is sparse there:
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
 (from ``dF = d(R S)``). The second derivative ``H_s`` of the energy density is known in the frame Q of the independent
-stretch, and ``T = V^T Q`` maps between the two frames. A change along the axis
-i of the column a of F is ``e_i e_a^T``, so ``D = u n^T`` with u the row i of U and n the row a of V. For each unit
-vector e_p in the place of u, the stretch changes in the frame Q by
+stretch, and ``T = V^T Q`` maps between the two frames. A change along the axis i of the column a of F is ``e_i e_a^T``,
+so ``D = u n^T`` with the row i of U, u, and the row a of V, n. D is linear in u, so it suffices to know the changes for
+unit vectors. For ``D = e_p n^T`` the stretch changes in the frame Q by
 
     E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
 
-with row p of T, ``t_p``, and row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (one half for j = p).
+with row p of T, ``t_p``, and row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (one half for j = p), multiplied by
+n entry by entry.
 
 The second derivative by F is ``E^T H_s E`` over the nine entries of F. Kernels process eight elements side by side.
 """
@@ -73,8 +74,8 @@ def _with_stress(M, stress):
 class Mixed(NamedTuple):
     """Linearization point of Mixed FEM per element. U (m,3,3), ``sigma`` (m,3), V (m,3,3): SVD of F. ``polar`` (m,6):
     polar stretch of F. ``s`` (m,6): independent stretch, with eigenvectors Q (m,3,3). ``stress`` (m,3), Pa: principal
-    stresses at s, the first derivatives of psi. ``curvature`` (m,3,3) and ``flip`` (m,3), Pa: normal and shear second
-    derivatives of psi in the frame Q.
+    stresses at s, the first derivatives of the energy density psi. ``curvature`` (m,3,3) and ``flip`` (m,3), Pa: second
+    derivatives of psi at s in the frame Q, for normal and shear strains.
     """
 
     U: np.ndarray
@@ -91,11 +92,12 @@ class Mixed(NamedTuple):
 def condense(
     mixed: Mixed, terms: PolarHessianTerms, weights: np.ndarray, hessians: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Condense the stretches of Mixed FEM. Write ``w J^T H_s J`` to ``hessians`` (m,6,3,3): its blocks by the columns
-    of F, as in ``tangent_blocks``. Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s
-    c`` (m,), which measure the disagreement c of s(F) and s.
+    """Condense the independent stretches s of Mixed FEM. The polar stretches s(F) differ from them by ``c = s(F) - s``.
+    Write the second derivatives ``w J^T H_s J`` to ``hessians`` (m,6,3,3), as blocks by the columns of F in the order
+    of ``tangent_blocks``. Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,),
+    which measure the disagreement c.
 
-    J is the derivative of the polar stretch by F, ``c = s(F) - s``, and g_s, H_s are the derivatives of psi at s.
+    J is the derivative of s(F) by F; g_s and H_s are the first and second derivatives of the energy density psi at s.
     Weights w (m,): volumes times h², m³ s². ``terms`` selects second derivatives of the polar stretch to add, among
     them the twists, which are terms of element rotations: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T
     (dpsi/dS) V)``. Twists are positive under tension; their formula assumes that s equals s(F).
@@ -216,7 +218,7 @@ def _stress_lanes(W):
 def _set_stress(W, lane, U, Vt):
     """Store the element's condensed stress, its stress in the frame V, and the energy density ``c . H_s c`` of the
     disagreement ``c = s(F) - s``, in a lane of the workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``,
-    ``T = V^T Q``, and the normal and shear parts of the second derivative ``H_s`` of psi.
+    ``T = V^T Q``, and the normal and shear parts of ``H_s``, the second derivative of the energy density.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -259,8 +261,9 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return the three changes E of the stretch, in the frame Q, due to unit changes along x, y and z of a column of F.
-    n is the column's unit vector in the frame V.
+    """Return three changes E of the polar stretch, in the frame Q of the independent stretch, due to unit changes along
+    x, y and z of a column of F. n is the column's unit vector in the frame V of the SVD ``F = U diag(sigma) V^T``;
+    ``shares`` are ``sigma_i / (sigma_i + sigma_j)``, and T is ``V^T Q``.
     """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)

@@ -115,7 +115,7 @@ class ConJacSolver(StepSolver):
         return none if model.nodes is None else model.nodes
 
     def _set_model(self, model: Space) -> None:
-        """Set the body's full model. The base class keeps the linear systems of its quasistatic space."""
+        """Set the body's full model. The base class keeps the linear systems of the quasistatic space."""
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)

@@ -6,10 +6,11 @@ vertices q is not singular. With
 
     Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T,      dx = (y, Y y - Q mu)
 
-the energy is least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``, where ``S_c = K_cc + K_cq Y`` (Schur complement),
-``A = B_c + B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6. ``S = J^T K
-J`` is the force ``-mu`` for unit d. The matrix of this small system also yields the displacements due to forces on the
-quasistatic vertices while the nodes are fixed (the paper's b_q).
+with displacements y of the centres and Lagrange multipliers mu of ``B dx = d``, the energy is least for ``S_c y + A^T
+mu = 0`` and ``A y - H mu = d``, where ``S_c = K_cc + K_cq Y`` (Schur complement), ``A = B_c + B_q Y`` and ``H = B_q
+Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6. ``S = J^T K J`` is the force ``-mu`` for unit
+d. The matrix of this small system also yields the displacements due to forces on the quasistatic vertices while the
+nodes are fixed (the paper's b_q).
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class ConJacMap:
     nodes : k dynamic nodes
     pinned : (p,) indices of prescribed vertices; their rows of J are zero
 
-    ``J`` (n,3,3k) has columns by node, then axis; ``stiffness`` ``J^T K J`` (3k,3k) is multiplied by h², kg.
+    Attributes: ``J`` (n,3,3k) is the map, with columns by node, then axis; ``stiffness`` (3k,3k), kg, is h² times ``J^T
+    K J``.
     """
 
     def __init__(self, system: LinearSystem, elements: ElementNodes, nodes: Nodes, pinned: np.ndarray) -> None:
@@ -119,8 +121,9 @@ class ConJacMap:
 
 
 def project_stiffness(blocks: np.ndarray, nodes: ElementNodes, T: np.ndarray) -> np.ndarray:
-    """Return the projected stiffness ``T^T K T`` (k,k) of the element ``blocks`` (b,3,3) of elements with these
-    ``nodes``, for k displacement vectors T (n,3,k). Blocks of zeros are skipped.
+    """Return the projected stiffness ``T^T K T`` (k,k) for k displacement vectors T (n,3,k). The matrix K is the sum of
+    element matrices with the ``blocks`` (b,3,3); ``nodes`` are the vertices of the elements. Blocks of zeros are
+    skipped.
     """
     rows, columns = nodes.vertex_pairs
     coupled = np.flatnonzero(blocks.any(axis=(1, 2)))
@@ -140,8 +143,8 @@ class ReducedSystem(NamedTuple):
     that leave all nodes at rest.
 
     ``map``: ConJacMap J. ``T`` (n,3,k): basis, J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): mass
-    matrix times these motions. ``mass``, ``stiffness`` (k,k): ``T^T M T`` and h² ``T^T K T``, kg. ``elastic`` (k,k):
-    elastic part of the stiffness. ``tangent``: elastic tangent of K.
+    matrix times the c rigid motions. ``mass``, ``stiffness`` (k,k): ``T^T M T`` and h² ``T^T K T``, kg. ``elastic``
+    (k,k): elastic part of the stiffness. ``tangent``: elastic tangent of K.
     """
 
     map: ConJacMap

@@ -2,7 +2,8 @@
 
     E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - f . x + sum of the step's other potentials)
 
-The time integration rule defines x~ and the effective step h. Energies are in kg m² (J times s²), gradients in kg m.
+W is the elastic energy, and f the weight of the body. The time integration rule defines the positions x~ predicted by
+inertia, and the effective step h. Energies are in kg m² (J times s²), gradients in kg m.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class _Linearized:
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m with linearized terms, and the
-        second derivatives (m,6,3,3) of stretch damping by F or None. Without ``of_potentials``, loads such as contact
-        are omitted.
+        second derivatives (m,6,3,3) of stretch damping by F, or None if the step has no stretch damping. Without
+        ``of_potentials``, loads such as contact are omitted.
         """
         step, solver = self._step, self._solver
         stress, added = (

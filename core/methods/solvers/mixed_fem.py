@@ -176,8 +176,9 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (e,) of elements whose stretches restart from the identity, or None: inverted elements not
-        near pins, with their neighbours, or all elements if many are inverted.
+        """Return the mask (e,) of the elements whose stretches restart from the identity, or None if there are no such
+        elements. The mask contains inverted elements that are not near pins, and their neighbours. If many elements
+        are inverted, it contains all elements.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
@@ -217,7 +218,9 @@ class MixedFEMSolver(StepSolver):
         return direction
 
     def _polar_hessian_terms(self, report: StepReport, is_near: bool) -> tuple[PolarHessianTerms, ...]:
-        """Return choices of second derivatives of the constraint ``s = s(F)``, to try until the matrix is definite."""
+        """Return the choices of which second derivatives of the constraint ``s = s(F)`` to add to the matrix, in the
+        order in which they are tried until the matrix is positive definite.
+        """
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
         # In the first iteration s is that of the last step, and its tension would resist rotations. Tension is needed

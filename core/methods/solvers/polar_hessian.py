@@ -81,9 +81,9 @@ def twists_of(Vt, Q, sigma, stress, terms):
 
 @inner_kernel
 def add_twists(W, terms):
-    """Add the twists to the second derivatives in all lanes of the workspace W: the quadratic form ``w/2 sum_k twist_k
-    r_k²`` of the changes dF, with the element's three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``.
-    ``terms`` is a PolarHessianTerms.
+    """Add the twists, which are the stiffnesses against rotations of the element (:func:`twists_of`), to the second
+    derivatives by F in all lanes of the workspace W. The added quadratic form is ``w/2 sum_k twist_k r_k²`` with the
+    weight w and the three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``. ``terms`` is a PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -106,8 +106,8 @@ def add_polar_hessian(W):
     """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the
     second derivatives in all lanes of the workspace W.
 
-    A change of F along the axis p in a column with the unit vector n, both in the frame V, causes ``D = U^T dF V
-    = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n`` (:func:`shares_of`).
+    If a column of F, whose unit vector in the frame V is n, changes along the column p of U, then ``D = U^T dF V = e_p
+    n^T`` and, in the frame V, ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n`` (:func:`shares_of`).
     """
     for lane in range(LANES):
         U, (x, y, z) = matrix(W, at.U + lane), matrix(W, at.V + lane)
@@ -136,8 +136,9 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return the vectors of a column of F that its blocks need: n, ``T n``, the three vectors ``m_p = shares_p n``, and
-    ``T m_p``, for the axes p = x, y, z. n (3,) is the column's unit vector in the frame V.
+    """Return eight vectors from which the second derivatives by a column of F are computed: n, ``T n``, the vectors
+    ``m_p = shares_p n`` (product entry by entry) for the rows p = 1, 2, 3 of the shares, and ``T m_p``. n (3,) is the
+    column's unit vector in the frame V, ``shares`` (3,3) the result of :func:`shares_of`, T that of :func:`_over_sums`.
     """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)

@@ -48,7 +48,8 @@ class RigidComponent(NamedTuple):
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
         """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). It uses the
-        moment of inertia after half of the rotation. With the initial one a tumbling body would gain energy.
+        moment of inertia after half of the rotation. With the initial moment of inertia, a tumbling body would gain
+        energy.
         """
         turn, Q = (self.combinations @ self.rigid_motion(momenta))[3:], self.combinations[3:, -3:]
         if Q.shape[1] < 3:  # one axis

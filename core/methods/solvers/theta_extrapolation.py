@@ -88,8 +88,9 @@ def extrapolate_theta_step(
 def gains_energy(
     before: State, after: State, at: Solution, end: Deformation, step: IncrementalPotential, space: Space
 ) -> bool:
-    """Return True if the kinetic and elastic energy increases from ``before`` to ``after`` a step by more than the work
-    of all other forces. ``at`` is the solution after the fraction theta of the step; ``end`` is the final deformation.
+    """Return True if the kinetic and elastic energy increases in a step by more than the work of all other forces, with
+    the tolerance GAIN. ``before`` and ``after`` are the states at the beginning and the end of the step; ``at`` is the
+    solution after the fraction theta of the step, ``end`` the final deformation.
     """
     elastic, dx = space.elastic, after.positions - before.positions
     start = elastic.deformation(before.positions, at.deformation)

@@ -31,7 +31,7 @@ LAST_ROUNDS = 3
 """Number of last iterations that use all tets of a part; the others use a sample."""
 
 KEPT = 0.25
-"""Least factor by which a high stiffness reduces the number of points that a part requests."""
+"""Lower bound of the factor that reduces the number of cubature points of a part that is stiffer than the softest."""
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
 """Number of tets in the sample of a part for k-means, at least SAMPLE_A_POINT per cubature point."""
@@ -46,7 +46,7 @@ ALIKE = 1e-6
 
 
 class Cubature(NamedTuple):
-    """Cubature of the elastic energy over c of the body's m elements. ``elements`` (c,): indices of the cubature
+    """Cubature of the elastic energy over c of the body's e elements. ``elements`` (c,): indices of the cubature
     points; ``weights`` (c,) m³: volume represented by each cubature point; ``clusters`` (e,): for each element, the
     index from 0 to c-1 of its cubature point.
     """

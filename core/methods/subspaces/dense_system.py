@@ -60,8 +60,9 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix: the mass, the stiffness of ``self.hessians``, second derivatives ``added``
-        (c,6,3,3), and ``scale`` times the stiffness of ``potentials`` at the ``unknowns`` (r,3) and of ``low_rank``.
+        """Assemble the matrix as a sum of the mass, the stiffness, and ``scale`` times the stiffness of ``potentials``
+        at the ``unknowns`` (r,3) and of ``low_rank``. The stiffness is computed from ``self.hessians``, the second
+        derivatives by F at the cubature points, to which ``added`` (c,6,3,3) is added in place.
         """
         if added is not None:
             self.hessians += added

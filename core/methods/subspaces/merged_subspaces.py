@@ -38,7 +38,9 @@ def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel
 
 
 def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
-    """Return the merged model ``whole`` with elastic parameters and prescribed unknowns of the bodies in ``spaces``."""
+    """Return a copy of the merged model ``whole`` whose elastic parameters, stabilization and prescribed unknowns are
+    taken from ``spaces``, the current reduced models of its bodies.
+    """
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
     own = [space.elastic.stabilization for space in spaces]

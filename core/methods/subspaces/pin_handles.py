@@ -52,8 +52,8 @@ class PinHandles:
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """Return the pin schedule of the handles, made from the schedule ``pins`` of the pinned vertices. It prescribes
-        the handles' unknowns; ``first`` is the index of the first of them.
+        """Return a pin schedule that prescribes the unknowns of the handles, from the schedule ``pins`` of the pinned
+        vertices. ``first`` is the index of the handles' first unknown in the subspace.
 
         A handle is prescribed until the last of its vertices is released.
         """

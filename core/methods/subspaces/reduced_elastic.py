@@ -34,7 +34,8 @@ class CubatureElastic(ElasticDensity):
 
     def scaled(self, scale: np.ndarray) -> Self:
         """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`. The stabilization is scaled by
-        the mean change of the shear moduli, but not for ``scale`` (c,2), which is fitted to vibrations beside it.
+        the mean change of the shear moduli. It is not scaled if ``scale`` is (c,2): these factors are fitted to
+        vibrations of the body with the unscaled stabilization.
         """
         other = super().scaled(scale)
         if self.stabilization is not None and scale.ndim == 1:

@@ -1,7 +1,8 @@
 """Body in a skinning subspace: the interface of :class:`Model`, at a cost independent of its mesh ([SubMFEM23] Sec. 4).
 
-The unknowns are U (r,3), ``x = X + A U``. Free unknowns come first: those of the modes and of handles of pins held by
-springs. Prescribed unknowns follow: those of the handles of hard pins. All are zero at rest.
+The unknowns are U (r,3), ``x = X + A U``, with the vertices' rest positions X and the scalar basis A. Free unknowns
+come first: those of the modes and of handles of pins held by springs. Prescribed unknowns follow: those of the handles
+of hard pins. All are zero at rest.
 """
 
 from __future__ import annotations

@@ -125,8 +125,8 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """Write a tile K (width,width) plus ``mass_factor`` times the mass to ``block`` (r,r), from the indices ``row``,
-    ``column`` on.
+    """Write a tile K (width,width) plus ``mass_factor`` times the same tile of ``mass`` (r,r) to ``block`` (r,r). The
+    first entry of the tile has the indices ``row`` and ``column``.
     """
     r = len(mass)
     for j in range(min(len(K), r - row)):

@@ -30,7 +30,9 @@ DEGENERATE = 1e-6
 """
 
 ALONG = 3.0
-"""Elastic Laplacian of an isotropic stiffness over its stiffness along one axis: it is the sum along three axes."""
+"""Factor with which the stiffness of pin springs along one axis, equal along x, y and z, is added to the elastic
+Laplacian, which is the sum of the stiffnesses along the three axes.
+"""
 
 
 class SkinningModes(NamedTuple):
