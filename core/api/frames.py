@@ -41,7 +41,7 @@ class Frame:
     progress : float
         Fraction of the job's frames up to and including this one: ``k / n`` at the k-th of n frames.
     positions : (s,3) float64, m
-        Positions of the body's surface vertices, with pins at their targets.
+        Positions of the body's surface vertices; pinned vertices are at the targets of their pins.
     vertices : (n,3) float64, m
         Positions of the tet vertices, to pass to the methods of ``solid``.
     pressure : (s,) float32 or None

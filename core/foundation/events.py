@@ -165,8 +165,8 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the new stiffness is applied. ``stale`` is True if the modes or the match of vibrations belong to
-    another distribution of stiffness; they are not recomputed.
+    """Live mode: the new stiffness is applied. ``stale`` is True if the modes or the match of vibrations, which
+    are not recomputed, were computed for a different distribution of stiffness over the body.
     """
 
     stale: bool

@@ -61,8 +61,8 @@ _IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.M)
 
 
 def _imported(path: Path, text: str) -> set[Path]:
-    """Return the paths of the files that relative imports in a source file may refer to. ``path`` and ``text`` are the
-    file's; not all returned paths exist.
+    """Return the paths of the files to which the relative imports in a source file may refer; not all of these files
+    exist. ``path`` is the path of the source file, ``text`` its content.
     """
     found = set()
     for dots, module, several, names in _IMPORT.findall(text):

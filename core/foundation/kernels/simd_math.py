@@ -113,39 +113,51 @@ def congruent(A, s):
 
 @inlined
 def vector(W, row):
-    """Return a lane's vector from three successive rows of W; its first component is ``W[row]``."""
+    """Return the vector of one lane from three successive rows of the flat workspace W: ``W[row]`` and the same lane in
+    the next two rows.
+    """
     return W[row], W[row + LANES], W[row + 2 * LANES]
 
 
 @inlined
 def set_vector(W, row, a):
-    """Write a lane's vector to three successive rows of W; its first component becomes ``W[row]``."""
+    """Write the vector a of one lane to three successive rows of the flat workspace W: to ``W[row]`` and to the same
+    lane in the next two rows.
+    """
     W[row], W[row + LANES], W[row + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
 def six(W, row):
-    """Return a lane's numbers from six successive rows of W; the first is ``W[row]``."""
+    """Return six numbers of one lane from successive rows of the flat workspace W: ``W[row]`` and the same lane in the
+    next five rows.
+    """
     a, b = vector(W, row), vector(W, row + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @inlined
 def set_six(W, row, a):
-    """Write six numbers of a lane to six successive rows of W; the first becomes ``W[row]``."""
+    """Write the six numbers a of one lane to successive rows of the flat workspace W: to ``W[row]`` and to the same
+    lane in the next five rows.
+    """
     set_vector(W, row, (a[0], a[1], a[2]))
     set_vector(W, row + 3 * LANES, (a[3], a[4], a[5]))
 
 
 @inlined
 def matrix(W, row):
-    """Return a lane's 3 x 3 matrix from nine successive rows of W; its first entry is ``W[row]``."""
+    """Return the 3 x 3 matrix of one lane from nine successive rows of the flat workspace W, row by row: ``W[row]`` and
+    the same lane in the next eight rows.
+    """
     return vector(W, row), vector(W, row + 3 * LANES), vector(W, row + 6 * LANES)
 
 
 @inlined
 def set_matrix(W, row, A):
-    """Write a lane's 3 x 3 matrix to nine successive rows of W; its first entry becomes ``W[row]``."""
+    """Write the 3 x 3 matrix A of one lane to nine successive rows of the flat workspace W: to ``W[row]`` and to the
+    same lane in the next eight rows.
+    """
     set_vector(W, row, A[0])
     set_vector(W, row + 3 * LANES, A[1])
     set_vector(W, row + 6 * LANES, A[2])
@@ -153,14 +165,18 @@ def set_matrix(W, row, A):
 
 @inlined
 def load_vector(W, row, a):
-    """Copy an array ``a`` (3,) to one lane of three successive rows of W; ``a[0]`` becomes ``W[row]``."""
+    """Copy the array ``a`` (3,) to one lane of three successive rows of the flat workspace W: to ``W[row]`` and to the
+    same lane in the next two rows.
+    """
     for k in range(3):
         W[row + k * LANES] = a[k]
 
 
 @inlined
 def load_matrix(W, row, A):
-    """Copy an array A (3,3) to one lane of nine successive rows of W; ``A[0, 0]`` becomes ``W[row]``."""
+    """Copy the array A (3,3) to one lane of nine successive rows of the flat workspace W: to ``W[row]`` and to the same
+    lane in the next eight rows.
+    """
     for i in range(3):
         for j in range(3):
             W[row + (3 * i + j) * LANES] = A[i, j]
@@ -168,14 +184,18 @@ def load_matrix(W, row, A):
 
 @inlined
 def store(W, row, values):
-    """Copy a lane's numbers from k successive rows of W, from ``W[row]`` on, to the array ``values`` (k,)."""
+    """Copy k numbers of one lane of the flat workspace W to the array ``values`` (k,): ``W[row]`` and the same lane in
+    the next k - 1 rows.
+    """
     for k in range(values.shape[0]):
         values[k] = W[row + k * LANES]
 
 
 @inlined
 def store_matrix(W, row, A):
-    """Copy a lane's numbers from nine successive rows of W, from ``W[row]`` on, to an array A (3,3)."""
+    """Copy nine numbers of one lane of the flat workspace W to the array A (3,3): ``W[row]`` and the same lane in the
+    next eight rows.
+    """
     for i in range(3):
         for j in range(3):
             A[i, j] = W[row + (3 * i + j) * LANES]

@@ -61,7 +61,9 @@ def _tangent(p, q, pq, turns):
 
 @inlined
 def _frame(V):
-    """Return V, three columns, nearer to a rotation, ``V (3 - V^T V) / 2``: warm starts accumulate round-off in V."""
+    """Return the nearly orthogonal matrix V, a tuple of three columns, orthogonalised by one Newton step:
+    ``V (3 - V^T V) / 2``. Otherwise round-off would accumulate in a rotation V that is reused as a warm start.
+    """
     u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
     a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)

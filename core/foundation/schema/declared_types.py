@@ -31,8 +31,8 @@ _KINDS = {
     "u": ("iu", "whole numbers"),
     "b": ("biu", "switches"),
 }
-"""Per ``dtype.kind`` of NumPy that a field may require: the kinds that are converted to it without loss, and the word
-for its values in messages.
+"""Conversions of arrays, by the ``dtype.kind`` of NumPy that a field requires: the kinds of arrays that are accepted
+and converted to the required kind, and the word for the values in messages.
 """
 
 _hints = functools.cache(get_type_hints)
@@ -104,8 +104,9 @@ def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: 
 
 
 def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None) -> np.ndarray:
-    """Return a value as a contiguous array of ``dtype``; None keeps its numeric type. Raise ``error`` for text, for
-    fractions where integers are required, and for integers outside the range of ``dtype``.
+    """Return a value as a contiguous array of ``dtype``; if ``dtype`` is None, the array keeps the numeric type of the
+    value. Raise ``error``, whose message begins with ``label``, for text, for fractions where integers are required,
+    and for integers outside the range of ``dtype``.
     """
     accepted, word = _KINDS[np.dtype(dtype or float).kind]
     try:

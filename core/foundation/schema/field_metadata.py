@@ -134,7 +134,7 @@ def _same(a: Any, b: Any) -> bool:
 
 def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
     """Return a copy of a dataclass in which the function ``change`` is applied to all tracks, also in nested
-    dataclasses. The fields named in ``also`` get the values given there.
+    dataclasses. ``also`` gives the new values of other fields of the copy, by name.
     """
     for item in fields(owner):
         before = getattr(owner, item.name)

@@ -73,8 +73,8 @@ def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
 
 @dataclass(frozen=True)
 class DepthSettings:
-    """A layer of a body: with the ``kind`` "shell" the material from the surface down to ``depth``, m, with "core" all
-    material deeper than that. Below ``depth``, the shell blends into the core over the distance ``fade``, m.
+    """Layer of a body that a material fills. The ``kind`` "shell" is the layer from the surface down to ``depth``, m;
+    the kind "core" is everything deeper. Below ``depth``, the shell blends into the core over the distance ``fade``, m.
     """
 
     kind: str = choice("shell", "The skin of the body down to the depth, or its core below", names=("shell", "core"))

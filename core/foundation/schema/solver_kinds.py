@@ -59,7 +59,7 @@ class SolverKind:
 
     @property
     def plays_live(self) -> bool:
-        """True if few degrees of freedom carry the body, so that frames may be fast enough for live mode."""
+        """True if few degrees of freedom carry the body's motion: frames may be fast enough for live mode."""
         return self.takes_modes or self.takes_nodes
 
     @property

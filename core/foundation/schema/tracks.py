@@ -72,10 +72,10 @@ def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
     and the samples in between, ``between``: (f-1) * (steps-1) arrays (...,c) in order of time. A point has c
     coordinates.
 
-    The path of a point between two frames is made exactly straight if it is straight within single precision. It is
-    also made straight if the point stays still until the next frame and then jumps (constant interpolation, or data at
-    whole frames only), since it would jump within a single time step. If all paths are straight, the result is
-    ``whole``.
+    The samples of a point between two frames are replaced by linear interpolation in two cases: if its path is straight
+    within single precision, and if the point stays still until the next frame and then jumps (constant interpolation,
+    or data at whole frames only). Otherwise the jump would take place within a single time step. If all samples
+    between frames are replaced, the result is ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:

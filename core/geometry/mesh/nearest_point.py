@@ -16,7 +16,7 @@ class NearestPoints(NamedTuple):
     """Closest ``points`` (p,3) m on a surface, and the indices of the ``triangles`` (p,) on which they lie.
 
     ``normals`` (p,3) are the unit normals of these triangles, 0 for a triangle without area. ``weights`` (p,3) are the
-    barycentric weights of their corners.
+    barycentric coordinates of the closest points in these triangles.
     """
 
     points: np.ndarray

@@ -90,9 +90,10 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 
 @kernel
 def _sample(first, rows, columns, areas):
-    """Return the fields of :class:`SurfaceSamples` for f triangles with ``areas`` (f,). Triangle i has ``rows[i] + 1``
-    rows of samples: the first is its longest side, which starts at corner ``first[i]`` and has ``columns[i]`` steps;
-    the last is the opposite corner.
+    """Return the fields of :class:`SurfaceSamples` for f triangles with ``areas`` (f,).
+
+    Triangle i has ``rows[i] + 1`` parallel rows of samples. Row 0 lies on the triangle's longest side, which starts at
+    corner ``first[i]``, 0 to 2, and is divided into ``columns[i]`` equal steps. The last row is the opposite corner.
     """
     count = 0
     for f in range(len(first)):

@@ -26,8 +26,8 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the boundary of the tets in the mask ``kept`` (m,): its triangles (t,3), oriented outwards, and per
-        triangle the index of the kept tet, (t,).
+        """Return the boundary of the tets in the mask ``kept`` (m,): its triangles (t,3), oriented outwards, and for
+        each triangle the index (t,) of the tet in the mask to which it belongs.
         """
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]

@@ -9,8 +9,8 @@ ALIKE = 1e-9
 
 
 def jittered(points: np.ndarray, amount: float) -> np.ndarray:
-    """Return ``points`` (p,k) plus Gaussian noise from a fixed seed. Its standard deviation is ``amount`` times that of
-    the points' coordinates.
+    """Return ``points`` (p,k) plus Gaussian noise from a fixed seed. The noise's standard deviation is ``amount`` times
+    the standard deviation of the points' coordinates.
 
     The noise breaks ties reproducibly. Otherwise round-off would break them, differently on another processor or in
     another unit of length.

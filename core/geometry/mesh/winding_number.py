@@ -65,9 +65,9 @@ class WindingNumber:
 def _cluster_moments(corners, normals, areas, tree):
     """Return five arrays with data of each tree node, for the Taylor series of far clusters.
 
-    They are the next node outside the node's subtree, or -1; the area centroid of the node's triangles; the squared
-    distance beyond which the series is used; the sum of the triangles' area normals; and ``tr(M) I - 3 M`` for the
-    first moment M of the area normals about the centroid.
+    They are: the node that a traversal visits next if it skips the node's subtree, -1 at the end; the area centroid of
+    the node's triangles; the squared distance beyond which the series is used; the sum of the triangles' area normals;
+    and ``tr(M) I - 3 M`` with the first moment M (3,3) of the area normals about the centroid.
     """
     count = len(tree.start)
     beyond = np.full(count, -1, dtype=np.int32)

@@ -65,8 +65,8 @@ def refine(
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
     """Return a mask (m,) bool of the tets that may contain part of the body; ``corners`` (m,4,3) are the tets,
-    ``depth`` measures depths below the body's surface. The test is conservative: a tet outside the mask contains no
-    point of the surface.
+    ``depth`` measures depths below the body's surface. The test is conservative: a tet that is not in the mask lies
+    outside the body and contains no point of its surface.
     """
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
@@ -110,9 +110,11 @@ def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> lis
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the smallest set of tets that connects, by faces, a first part of the kept tets around a ``vertex`` with
-    another part; an empty list if these kept tets have only one face-connected part. Tets are chosen from ``star``, the
-    tets around the vertex; ``kept`` (m,) is a mask.
+    """Return the indices of the fewest tets to add around a ``vertex`` so that two parts become connected by faces.
+
+    The tets around the vertex have the indices ``star``; those in the mask ``kept`` (m,) form one or more parts, each
+    connected by faces. The part of the first kept tet is joined to the nearest other part. Return an empty list if
+    there is only one part.
     """
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
@@ -149,8 +151,8 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return the vertex indices of ``tets`` (m,4), each repeated once per face-connected part of the tets around the
-    vertex. A vertex occurs twice, for example, if the tets around it form two parts that share no face.
+    """Return an array of vertex indices of ``tets`` (m,4) in which a vertex occurs once per face-connected part of the
+    tets around it: for example, twice if the tets around it form two parts that share no face.
     """
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)

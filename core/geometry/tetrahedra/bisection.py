@@ -23,12 +23,12 @@ Wanted = Callable[[np.ndarray], np.ndarray]
 def bisect(
     points: np.ndarray, tets: np.ndarray, wanted: Wanted, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Halve tets (m,4) with vertices ``points`` (n,3) until the function ``wanted`` marks none. Return the points, the
-    tets, and per tet the index of the original tet that contains it.
+    """Halve tets (m,4) with vertices ``points`` (n,3) until the function ``wanted`` marks no tet any more. Return the
+    points, the tets, and per returned tet the index of the original tet that contains it.
 
     If the longest edges of a tet are equally long, an edge between two points of the mask ``preferred`` (n,) is halved
-    first, then the edge with the higher pair of vertex indices. New points are not preferred. Equal lengths must be
-    equal bit by bit when computed from the coordinates.
+    first, then the edge with the higher pair of vertex indices. New points are not preferred. The coordinates must be
+    such that edges of equal length have bitwise equal computed lengths.
     """
     parents = np.arange(len(tets))
     while True:
@@ -42,8 +42,8 @@ def bisect(
 def _halve(
     points: np.ndarray, tets: np.ndarray, parents: np.ndarray, marked: np.ndarray, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Halve each tet of the mask ``marked`` (m,) once. If a tet around its longest edge has a longer edge, that tet is
-    halved first, and the marked tet is left for another call.
+    """Halve each tet of the mask ``marked`` (m,) at its longest edge. If another tet around this edge has a longer
+    edge, the other tet is halved instead, and the marked tet is left for a later call.
     Return the points, the tets, ``parents`` (the index of each tet's original tet), and the number of new points.
     """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)

@@ -83,9 +83,10 @@ def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFract
 
 @inner_kernel
 def _clipped(polygon, count, spare, plane):
-    """Clip a polygon in place to one half-space; return its new number of corners. The first ``count`` rows of
-    ``polygon`` (8,3) are corners (b0, b1, b2); ``spare`` (8,3) is overwritten. For ``plane`` 0 to 2 the half-space is
-    ``b[plane] >= 0``, for 3 it is ``b0 + b1 + b2 <= 1``.
+    """Clip a polygon in place to one of the four half-spaces that bound a tet; return its new number of corners.
+
+    The first ``count`` rows of ``polygon`` (8,3) are its corners: three barycentric coordinates (b0, b1, b2) each.
+    ``spare`` (8,3) is scratch. For ``plane`` 0 to 2 the half-space is ``b[plane] >= 0``, for 3 ``b0 + b1 + b2 <= 1``.
     """
     kept = 0
     for k in range(count):
@@ -107,10 +108,11 @@ def _clipped(polygon, count, spare, plane):
 
 @inner_kernel
 def _add_shadow(polygon, count, shadow):
-    """Add the volume and the first moments of a polygon's shadow to ``shadow`` (4,). A tet of volume 1 has the apex p
-    and an opposite face; the shadow is its part behind the polygon, as seen from p. The first ``count`` rows of
-    ``polygon`` are its corners in barycentric coordinates of the face's three corners, and moments are integrals of
-    these coordinates.
+    """Add the signed volume and the three first moments of a polygon's shadow to ``shadow`` (4,).
+
+    The polygon lies in a tet of volume 1 with the apex p. Its shadow is the region behind the polygon, as seen from p,
+    up to the face opposite to p. The first ``count`` rows of ``polygon`` are the polygon's corners: their barycentric
+    coordinates for the three corners of that face. The moments are the integrals of these coordinates over the shadow.
     """
     reach = np.empty(count)
     for k in range(count):
@@ -201,8 +203,10 @@ def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
 
 @inner_kernel
 def _note_largest(polygon, count, edges, p, largest):
-    """Write the middle (3) and twice the area of a polygon to ``largest`` (4,) if the area exceeds the one stored
-    there. The corners are ``p + polygon[k] @ edges`` for the first ``count`` rows of ``polygon``.
+    """Write the middle (3) and twice the area of a polygon to ``largest`` (4,) if ``largest`` holds a smaller area.
+
+    Corner k of the polygon is ``p + polygon[k] @ edges``, k < ``count``: ``edges`` (3,3) are three edges of a tet from
+    its corner p, and the rows of ``polygon`` are coefficients of these edges.
     """
     area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(count):
@@ -218,9 +222,9 @@ def _note_largest(polygon, count, edges, p, largest):
 
 @inner_kernel
 def _asked(corners, p, w_at_p, field):
-    """Sample the winding number w of a tet with ``corners`` (4,3) at five points: p, where it is ``w_at_p``,
-    and four points near the corners. Return the lowest and highest w, and False if ``|w|`` is close to 1/2 at one of
-    the points, True otherwise.
+    """Evaluate the winding number w of the surface at five points in a tet with ``corners`` (4,3): a point p near its
+    middle, where the known value is ``w_at_p``, and four points near the corners. Return the lowest w, the highest w,
+    and False if ``|w|`` is close to 1/2 at one of the points, True otherwise. ``field`` is ``WindingNumber.field``.
     """
     low, high, sure = w_at_p, w_at_p, abs(abs(w_at_p) - 0.5) > CLEAR
     for c in range(4):
@@ -261,9 +265,9 @@ def _measure_one(corners, base, field, near_triangles, total, largest):
     the four barycentric coordinates over that part to ``total`` (5,). The tet is cut into smaller ones if the volume
     formula does not hold in it.
 
-    ``base`` (4,) are barycentric coordinates of the point p at which w is computed. ``largest`` (4,) receives the
-    middle (3) of the largest piece of surface and twice its area. ``near_triangles`` is a buffer for triangle indices;
-    return it, or a longer one.
+    ``base`` (4,) are barycentric coordinates of the point p at which the winding number is computed. ``largest`` (4,)
+    receives the middle (3) and twice the area of the largest piece of surface in the tet. ``near_triangles`` is a
+    buffer for triangle indices. Return this buffer, or a longer one that replaced it, for use with the next tet.
     """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
@@ -317,7 +321,8 @@ def _measure_one(corners, base, field, near_triangles, total, largest):
 @inner_kernel
 def _is_sheet(largest, field):
     """Return True if the largest piece of surface in a tet belongs to a sheet, which has the inside on neither side.
-    ``largest`` (4,) holds the piece's middle (3) and twice its area, 0 without a piece.
+    ``largest`` (4,) holds the piece's middle (3) and twice its area, 0 without a piece; ``field`` is
+    ``WindingNumber.field``.
     """
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
@@ -327,8 +332,10 @@ def _turned(lowest, highest, shadows, base, largest, field):
     """Return the orientation of the surface in a tet: 1 if outwards, -1 if inwards, 0 if it is a sheet, which encloses
     nothing.
 
-    If ``|w| > 1/2`` at a sampled point, the sign of w decides; ``lowest`` and ``highest`` are the sampled w. Otherwise
-    the orientation is the one with which the enclosed volume, computed from ``shadows``, is positive.
+    ``lowest`` and ``highest`` are the extreme winding numbers w at the sampled points. If ``|w| > 1/2`` at one of them,
+    the sign of w decides. Otherwise the orientation is the one with which the enclosed volume is positive, computed
+    from ``shadows`` (4,4) (:func:`_shadows`) and the barycentric coordinates ``base`` (4,) of their apex p.
+    ``largest`` and ``field`` are as in :func:`_is_sheet`.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0

@@ -33,7 +33,9 @@ from .tet_count import MAX_TETS, expected_tets, measure_surface
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 DIGITS = 9
-"""Decimals of positions, in cells: in any unit of length, a face on a lattice plane stays on it."""
+"""Number of decimals to which positions, in cells, are rounded. Thus a face that lies on a lattice plane in one unit of
+length lies on it in every unit.
+"""
 SHEET_FILL = 0.1
 """Fraction that is assumed filled in tets that a sheet crosses, since a sheet encloses no volume."""
 LEAST_FILL = 1e-3
@@ -219,10 +221,11 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the smallest set of a vertex's 24 tets that connects, by faces, a first part of its kept tets with another
-    part. Write the indices of the set to ``path`` (24,) and return their number, 0 if there is only one part.
+    """Find the fewest tets to add around a vertex so that two parts of the kept tets become connected by faces. Write
+    the indices of the added tets, 0 to 23, to ``path`` (24,), and return their number; 0 if there is only one part.
 
-    ``kept`` (24,) is the mask of kept tets, ``adjacent`` (24,24) the face adjacency of the tets.
+    Of the 24 tets around the vertex, those in the mask ``kept`` (24,) form one or more parts, each connected by faces.
+    The part of the first kept tet is joined to the nearest other part. ``adjacent`` (24,24) is the face adjacency.
     """
     parent = np.full(24, -2, dtype=np.int64)
     queue = np.empty(24, dtype=np.int64)

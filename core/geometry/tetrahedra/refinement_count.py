@@ -63,10 +63,11 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 
 @lru_cache(maxsize=16)
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """Return two numbers, averaged over the sample points, that tell how many tets painted refinement adds.
+    """Return two numbers for the estimate of the tets that painted refinement adds, averaged over the sample points.
 
-    The first is a depth, in cells: refinement adds as many tets to a column below the surface as an unrefined column of
-    this depth has. The second is the number of refined cells at the surface per unrefined cell.
+    The first is for the tets below the surface. It is a depth, in cells: an unrefined column of this depth has as many
+    tets as refinement adds to a column of the same cross-section. The second is for the tets that the surface cuts: the
+    number of refined cells at the surface that replace one unrefined cell.
 
     ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
     paint is 1, cells are smaller by the factor ``finest``.

@@ -1,10 +1,10 @@
-"""Smoothing domains: a partition of a mesh's tets into groups around common edges, which share one strain.
+"""Smoothing domains: a partition of a mesh's tets into groups of tets around a common edge.
 
-Linear tets with a strain each are too stiff in bending, torsion and volume; the mean strain of the tets around an edge
-is not (smoothed FEM: Liu, Nguyen-Thoi and Lam, "An edge-based smoothed finite element method", J. Sound Vib. 320, 2009;
-tets: Cazes and Meschke, "An edge-based smoothed finite element method for 3D", 2013). In the draft lattice the domains
-are octahedra: the four tets around each edge between the centres of adjacent cells. In other meshes they are found
-greedily.
+All tets of a group have the same strain, the mean of their strains. Linear tets that each have their own strain are too
+stiff in bending, torsion and volume; elements with mean strains are not (smoothed FEM: Liu, Nguyen-Thoi and Lam, "An
+edge-based smoothed finite element method", J. Sound Vib. 320, 2009; tets: Cazes and Meschke, "An edge-based smoothed
+finite element method for 3D", 2013). In the draft lattice the domains are octahedra: the four tets around each edge
+between the centres of adjacent cells. In other meshes a greedy algorithm selects the edges.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ ON_LATTICE = 1e-6
 """Largest deviation of a lattice mesh's vertices from the lattice, in cells."""
 
 MOST_TETS = 8
-"""Number of free tets around an edge that make a domain in the first pass over the edges of other meshes."""
+"""Least number of tets around an edge that the first pass of the greedy algorithm (:func:`_stars`) makes a domain. Each
+later pass accepts one tet less.
+"""
 
 CONTRAST = 30.0
-"""Ratio of moduli that no domain spans: their mean would stiffen the softer material."""
+"""Largest ratio of the moduli of two tets in a domain. A domain gets the mean modulus of its tets, which would stiffen
+the softer material too much if the ratio were larger.
+"""
 
 
 def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarray) -> np.ndarray:
-    """Return the index of each tet's smoothing domain, (m,), from 0 on. The tets of a domain have the same energy (m,),
-    and positive ``moduli`` (m,k), Pa, that differ at most by the factor CONTRAST.
+    """Return the index of each tet's smoothing domain, (m,), from 0 on.
+
+    All tets of a domain have the same kind of energy density, ``energy_index`` (m,). Each of the k positive ``moduli``
+    (m,k), Pa, differs between the tets of a domain by at most the factor ``CONTRAST``.
     """
     axes = _lattice_axes(mesh)
     found = _stars(mesh) if axes is None else axes[:, 0] * len(mesh.rest_positions) + axes[:, 1]
@@ -61,7 +67,10 @@ def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
 
 
 def _stars(mesh: TetMesh) -> np.ndarray:
-    """Return a domain index (m,) per tet: greedily, edges with the most tets first, the longest of these first."""
+    """Return the domain index (m,) of each tet of a mesh, by a greedy algorithm. Each pass visits all edges, longest
+    first: if enough tets around an edge have no domain yet, they form one. "Enough" is at least ``MOST_TETS`` in the
+    first pass and one less in each later pass, down to 2. Every tet that is left forms a domain alone.
+    """
     ends = np.sort(mesh.tets[:, EDGES], axis=2).reshape(-1, 2).astype(np.int64)
     keys, edge = np.unique(ends[:, 0] * len(mesh.rest_positions) + ends[:, 1], return_inverse=True)
     first, second = keys // len(mesh.rest_positions), keys % len(mesh.rest_positions)
@@ -80,8 +89,9 @@ def _stars(mesh: TetMesh) -> np.ndarray:
 
 @kernel
 def _gather_stars(order, starts, tets, least, domain):
-    """Write the edge to ``domain`` of the free tets around it, if they are at least ``least``, for the edges in
-    ``order``.
+    """Visit the edges in the sequence ``order``. If at least ``least`` tets around an edge have no domain yet (-1 in
+    ``domain`` (m,)), they form one: the edge's index is written to their entries of ``domain``.
+    ``tets[starts[e]:starts[e + 1]]`` are the indices of the tets around edge e.
     """
     for edge in order:
         count = 0

@@ -68,8 +68,8 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """Return the parts thinner than ``length``, m, which must not exceed the ``reach * length`` of
-        :func:`measure_thickness`.
+        """Return the parts of the surface where the body is thinner than ``length``, m. This must not exceed the
+        product ``reach * length`` of the arguments with which :func:`measure_thickness` was called.
         """
         thin = self.across <= length
         if not thin.any():
@@ -79,7 +79,9 @@ class Thickness(NamedTuple):
 
 
 def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
-    """Return the parts of a surface thinner than ``length``, m; ``most`` is as in :func:`measure_thickness`."""
+    """Return the parts of a surface where the enclosed body is thinner than ``length``, m. At most about ``most``
+    triangles are sampled, to limit memory; all triangles if None.
+    """
     return measure_thickness(surface, length, most=most).below(length)
 
 
