@@ -23,10 +23,10 @@ ratios of 0.3 to 0.499 in four orientations. Two cells of plain tets are 1.4 to 
 (``docs/design/elements.md``).
 """
 MATCHED_THROUGH = 1
-"""Least number of cells through a part's thickness at which *Match Resolution* can replace a finer lattice. Clamped
-bars 1 and 1.6 cells thick are wrong by 2 % of their swing with it, and by 5 to 55 % without; a bear, painted or not,
-and Suzanne, 8 and 12 cells across, by 3 to 8 % with it, and by 8 to 55 % without (``bench eigenfit``,
-``lattice_*``; plain tets). Ears half a cell thick stay wrong by a quarter.
+"""Least number of cells through a part's thickness at which *Match Resolution* can replace a finer lattice. For
+clamped bars 1 and 1.6 cells thick, the error relative to their swing is 2 % with *Match Resolution*, and 5 to 55 %
+without it. For a bear, painted or not, and Suzanne, 8 and 12 cells across, the error is 3 to 8 % with it, and 8 to 55 %
+without it (``bench eigenfit``, ``lattice_*``; plain tets). Ears half a cell thick stay wrong by a quarter.
 """
 MOST_TETS = 200_000
 """Largest number of tets of a proposed resolution: an iteration then takes three seconds on two cores
@@ -35,9 +35,10 @@ MOST_TETS = 200_000
 PATIENCE = 5.0
 """Computing time per frame, s, above which a subspace is proposed."""
 MOVEMENT = 0.02
-"""Largest displacement of pins or colliders per step, relative to the body's size, without advice for more substeps. A
-bar of 50 kPa shaken by 9, 5 and 26 % of its size per frame deviates from its motion with 16 substeps by 24, 29 and 59 %
-of its size with one substep, and by half of that with the proposed substeps; shaken by 1 %, it deviates by 7 %.
+"""Largest displacement of pins or colliders per step, relative to the body's size, without advice for more substeps.
+The reference is the motion of a bar of 50 kPa with 16 substeps per frame. Shaken by 9, 5 and 26 % of its size per
+frame, the bar deviates from this motion by 24, 29 and 59 % of its size with one substep, and by half of that with the
+proposed substeps. Shaken by 1 %, it deviates by 7 % with one substep.
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
@@ -54,7 +55,9 @@ dynamic nodes. A bar of 9 Hz that bends by 0.46 of its size keeps 0.2 to 0.4 of 
 with Mixed FEM (``docs/design/conjac.md``).
 """
 MANY_NODES = 32
-"""Largest number of dynamic nodes that suits a body: a step then takes two to three times a linearly implicit one."""
+"""Largest number of dynamic nodes that suits a body: a step then takes two to three times as long as a linearly
+implicit step.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,10 +82,10 @@ class BodyFacts:
 
 
 class Use(NamedTuple):
-    """Properties of a scene on which advice for a body in it depends.
+    """Properties of a body's scene that affect the advice for this body.
 
-    ``frame_rate`` is in 1/s, ``nodes`` the number of dynamic nodes; ``collides`` is True if the body has a floor or
-    another collider.
+    ``frame_rate`` is in 1/s, ``nodes`` the number of the body's dynamic nodes; ``collides`` is True if the body has a
+    floor or another collider.
     """
 
     frame_rate: float = 24.0
@@ -135,7 +138,8 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
 def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
     """Return the reason why the solver with dynamic nodes does not suit a body, or "" if it suits.
 
-    Contrast between stiff and soft parts is a separate reason, which :func:`_solver` checks.
+    Dynamic nodes are the vertices that the ConJac solvers integrate in time. Contrast between stiff and soft parts is a
+    separate reason, which :func:`_solver` checks.
     """
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
@@ -157,9 +161,10 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a solver with dynamic nodes, or return None if the chosen solver suits.
+    """Propose a ConJac solver, which integrates a few dynamic nodes in time, or return None if it does not suit.
 
-    Such a solver is proposed if an iterative solver in the full space would damp out the vibration of a springy body.
+    ConJac is proposed if the chosen solver is an iterative one in the full space, which would damp out the vibration
+    of a springy body.
     """
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
@@ -217,8 +222,11 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the *Match Resolution* lattice has at least 1.5 times as many cells across as ``cells``, and at
-    most MOST_TETS tets."""
+    """Return True if the finer lattice, whose vibrations *Match Resolution* would reproduce, is suitable.
+
+    It is suitable with at least 1.5 times the number ``cells`` of the present lattice's cells across the body, and at
+    most MOST_TETS tets.
+    """
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 

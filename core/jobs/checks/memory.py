@@ -1,4 +1,4 @@
-"""Check before a simulation that a job fits into memory, besides its own arrays, which are already there."""
+"""Check before a simulation that its arrays fit into the free memory. The job is already in memory, and not counted."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
-    """Return the nodes of the elements of a body of one material: others have fewer nodes per element."""
+    """Return the nodes of the elements as if the whole body had one material.
+
+    A body of several materials has fewer nodes per smoothed element, and needs no more memory.
+    """
     if job.body.resolution.elements == "plain":
         return ElementNodes.of_tets(mesh.tets)
     tets = len(mesh.tets)
@@ -83,7 +86,8 @@ def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
 def _modes(job: Job) -> int:
     """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
 
-    Pins need memory for affine displacements of their own, which are counted as one additional mode.
+    Each group of pins has an affine displacement in addition to the modes. For the memory of all these displacements,
+    one additional mode is counted.
     """
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes

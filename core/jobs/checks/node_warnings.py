@@ -1,4 +1,4 @@
-"""Warnings before a bake about dynamic nodes that carry less motion than expected."""
+"""Warnings before a bake if the dynamic nodes, which ConJac integrates in time, capture too little motion."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Return warnings, each with a remedy, about connected parts with too few dynamic nodes to make them vibrate.
+    """Return warnings, each with a remedy, about parts of the body that will hardly vibrate for lack of dynamic nodes.
 
-    The result is empty if there are no such parts, or if the solver takes no dynamic nodes.
+    Dynamic nodes are the vertices that the ConJac solvers integrate in time. A connected component of the mesh needs
+    several of them, not in a line. The result is empty for other solvers, or if the nodes suffice.
     """
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:

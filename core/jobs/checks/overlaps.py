@@ -23,8 +23,10 @@ SHALLOW = 0.01
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame; else
-    empty."""
+    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame.
+
+    The list is empty if there is no deep overlap.
+    """
     if not job.body.colliders:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)

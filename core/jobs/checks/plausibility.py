@@ -1,4 +1,4 @@
-"""Plausibility of a body's size against its gravity and its time step."""
+"""Warnings if a body's size is implausible for its gravity or its time step."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ FLAT = 1e-6
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the rotation R (3,3) about the origin that brings ``before @ R.T`` closest to ``after``, (p,3) points
-    each.
+    """Return the rotation R (3,3) about the origin for which ``before @ R.T`` is closest to ``after``.
 
-    The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the identity.
+    Both arrays hold p points, (p,3). The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the
+    identity.
     """
     U, spread, Vt = np.linalg.svd(after.T @ before)
     if spread[1] <= FLAT * spread[0]:

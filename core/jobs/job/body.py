@@ -37,7 +37,7 @@ MOST_NODES = 200
 
 @dataclass(frozen=True)
 class GroupMember:
-    """Another body that is baked together with this one: its name, and the SHA-256, 32 bytes, of all its data."""
+    """Another body that is baked together with this one: name, and SHA-256 (32 bytes) of all data of that body."""
 
     name: str
     digest: np.ndarray = field_spec("something of it", dtype=np.uint8)

@@ -21,7 +21,7 @@ LENGTHS = "simulation scale"
 
 
 class Job(Protocol):
-    """Properties of :class:`.job.Job` that this module uses, besides its dataclass fields."""
+    """Protocol of :class:`.job.Job`: the properties that this module uses besides the job's dataclass fields."""
 
     bodies: Sequence[Any]
 
@@ -56,7 +56,10 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Return the name, as users know it, and the array of each track in a job that has samples between frames."""
+    """Return the tracks (arrays sampled over time) of a job that have samples between frames, not only at frames.
+
+    Each entry is the name of the track, as users know it, and its array.
+    """
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
 
@@ -67,7 +70,10 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of fields that have no effect in this job, since another field that switches them on is None."""
+    """Return the paths of fields without effect in this job, since an optional field that they depend on is None.
+
+    For example, a refinement factor has no effect without painted refinement.
+    """
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None
     ]

@@ -62,7 +62,7 @@ def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[T
 
 
 def can_collide(a: Body, b: Body) -> bool:
-    """Return True if each of two bodies has contact with the other one switched on."""
+    """Return True if the settings of ``a`` allow contact with ``b``, and the settings of ``b`` contact with ``a``."""
     return all(x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a)))
 
 

@@ -97,8 +97,10 @@ class Job:
 
     @property
     def frame_matrices(self) -> np.ndarray:
-        """Matrix from object to world coordinates of the only body per frame, (frames, 4, 4), without samples between
-        frames."""
+        """Matrices (frames, 4, 4) of the job's only body, from object to world coordinates, at whole frames.
+
+        Samples of the matrices between frames are left out.
+        """
         return at_frames(self.body.object_to_world, self.frame_count)
 
     @property

@@ -99,10 +99,10 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Return descriptions of the changes in the field ``item``, by list item such as a material: ``map of “Bone”``.
+    """Return one description, such as ``map of “Bone”``, per material or other list item whose data have changed.
 
-    The field was ``a`` and is now ``b``: an array with one column per list item, or a tuple of objects that each refer
-    to a material.
+    The data are the values of the field ``item``: ``a`` before, ``b`` now. A value is an array with one column per list
+    item, or a tuple of objects that each refer to a material.
     """
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):

@@ -1,6 +1,7 @@
 """Job files: a dataclass in an ``.npz`` file without pickle, whose arrays are named by field paths (``bodies.0.tets``).
 
-The entry ``settings`` is the JSON text of all other values. Reading constructs the types that annotate the fields.
+The entry ``settings`` is the JSON text of all other values. When a file is read, the type of each value
+follows from the type annotation of its field.
 """
 
 from __future__ import annotations

@@ -249,16 +249,16 @@ class BakeReport:
         return f"In frames {frames} pins or colliders did not reach their positions between {named}: leave room there."
 
     def lost_words(self) -> str:
-        """Return a warning if the dynamic nodes miss more than the fraction LOST of the kinetic energy in a step; else
-        ""."""
+        """Return a warning if the dynamic nodes (vertices integrated in time) cannot represent at least the fraction
+        LOST of the kinetic energy in a step; else ""."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Return warnings if another integrator recomputed many steps, or if the body buckled between its dynamic nodes
-        in many steps; else ""."""
+        """Return warnings if another integrator recomputed more than the fraction REDONE of the steps, or if the body
+        buckled between its dynamic nodes (vertices integrated in time) in more than that fraction; else ""."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:

@@ -14,8 +14,8 @@ def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **know
     arrays do not fit the schema.
 
     A schema gives the type and shape per array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. The types ``int`` and
-    ``float`` accept any number of bits. A letter has the same length in all arrays; ``known`` gives lengths in advance.
-    A last entry ``<m`` requires that the values are indices below m. Floats must be finite.
+    ``float`` accept any number of bits. A letter stands for the same length in all arrays; ``known`` gives the lengths
+    of some letters in advance. A last entry ``<m`` requires that the values are indices below m. Floats must be finite.
     """
     if set(arrays) != set(schema):
         return None

@@ -16,10 +16,10 @@ TOUCHING_FORMAT = 1
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """Return a function with the arguments and result of :func:`farthest_points` that caches the result in the store.
+    """Return a function that selects mutually distant points (:func:`farthest_points`), and caches them in the store.
 
-    The third argument of :func:`farthest_points` is ``go_on``: a function that is called repeatedly during the
-    computation, and raises an exception to stop it.
+    The arguments of the function are the positions (n,3) of all points, and the number of points to select. ``go_on``
+    is called repeatedly during the selection; it may raise an exception to stop the selection.
     """
 
     def choose(positions: np.ndarray, count: int) -> Chosen:

@@ -46,7 +46,8 @@ class Handles(NamedTuple):
     ----------
     frames : (f,) int32, frame numbers
     weights : (n,h) float32, at the surface's n vertices; the largest value of each weight is 1
-    handles : (f,1+h,4,3) float32, affine maps in the object's local coordinates; that of the constant weight is first
+    handles : (f,1+h,4,3) float32, affine maps in the object's local coordinates; the map of the constant weight is
+        first
     centre : (3,) float32; size : (1,) float32, which normalise a point p to ``c(p) = [(p - centre) / size, 1]``
     errors : (f,2) float64, m: distance of the vertices from their baked positions, root mean square and maximum
     """
@@ -89,8 +90,10 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store the handles with their key: the requested number of skinning ``modes``, or 0 for handles that a subspace
-    solver has computed."""
+    """Store skinning ``handles`` fitted to the frames of a bake, with a key for later validation.
+
+    The key holds ``modes``: the requested number of skinning modes, or 0 for handles from a subspace solver.
+    """
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 

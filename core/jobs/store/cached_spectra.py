@@ -47,10 +47,10 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` vibrations of a model in its space, and those of the body that it has to match.
+    """Return the lowest ``count`` vibrations of a model in its space, and those of the reference body to match.
 
-    That body is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from the
-    store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
+    The reference is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from
+    the store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
     subspace. ``swung`` returns a copy of ``finer`` whose pin springs have their stiffness at the turning point of a
     swing. Raises MatchError if the computation fails.
     """

@@ -251,8 +251,9 @@ class FrameStore:
             remove(self._path("state", old))
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
-        """Return the newest frame that has a readable solver state and is reached from ``first_frame`` through readable
-        frames only, and that state. Frames after ``until`` are ignored. None if there is no such frame."""
+        """Return the number of the newest frame from which a bake can resume, and its solver state.
+        The state and all frames from ``first_frame`` to this frame must be readable. Frames after ``until`` are
+        ignored. None if there is no such frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -357,15 +358,15 @@ class FrameStore:
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:
-        """Copy the cached results listed in ``LENT`` from another store; on reading, their keys decide if they are
-        valid."""
+        """Copy the cached results that stores can share (``LENT``) from the store ``other``. When this store reads such
+        a result, the key stored with it decides if it is valid."""
         for kind in LENT:
             if cached := other.read_cached(kind):
                 self.write_cached(kind, *cached)
 
     def take_over(self, other: FrameStore) -> None:
-        """Copy frames, states, handles and the cached results in ``LENT`` from another store, whose job must give the
-        same motion of the same surface, such as a live recording: springs of this store's job replace mouse grabs."""
+        """Copy frames, states, handles and shareable cached results (``LENT``) from the store ``other``. Both jobs must
+        give the same motion of the same surface, such as a live recording, and a bake that repeats it with springs."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
@@ -390,7 +391,7 @@ class FrameStore:
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Delete the files of this store and those named ``beside``, and the folder if it is empty afterwards. Return
+        """Delete the store's files, the files ``beside`` in its folder, and the folder if it is then empty. Return
         False, and delete nothing, unless ``about.sinew`` identifies the files as a bake's. StoreError if deletion fails
         or the store is locked."""
         names = [name for name in self._names() if _is_own(name) or name in beside]

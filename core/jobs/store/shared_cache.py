@@ -8,9 +8,10 @@ from .frame_store import LENT, FrameStore
 
 
 def copy_cached_from(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
-    """Copy each cached result in ``LENT`` that a store lacks from the first of the stores ``lenders`` that has it.
+    """Copy the cached results that stores can share (``LENT``) into ``store``, as far as it lacks them.
 
-    A subspace is only copied if it has ``modes`` modes. On reading, the keys of results decide if they are valid.
+    Each result comes from the first of the stores ``lenders`` that has such a result. A subspace is only copied if it
+    has ``modes`` modes. On reading, the keys of results decide if they are valid.
     """
     for kind in LENT:
         for source in (store, *lenders):

@@ -92,9 +92,9 @@ def _take(path: Path, until: float) -> IO[str]:
 
 
 def _is_ours(file: IO[str], path: Path) -> bool:
-    """Try to lock the open ``file``. Return True on success if it is still the file at ``path``.
+    """Try to lock the open ``file``. Return True if that succeeds, and ``path`` still names this file.
 
-    The last holder of the lock may have deleted that file.
+    The previous holder of the lock may have deleted the file. On file systems without locks, the result is True.
     """
     try:
         if os.name == "nt":

@@ -27,9 +27,10 @@ _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "ba
 
 
 class Skin(NamedTuple):
-    """Collision skin of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
+    """Collision skin of a body on a lattice: a closed surface that replaces the nearby render surface in contact.
 
-    ``embedding`` embeds its vertices in the tets of the lattice, with which they move.
+    It has vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3). ``embedding`` embeds the vertices in the
+    tets of the lattice, so that they move with the tets.
     """
 
     rest_positions: np.ndarray
@@ -40,7 +41,8 @@ class Skin(NamedTuple):
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
     """Return the collision skin of a job's body, read from the store, or computed and stored.
 
-    MeshError if the lattice cells are too coarse for a skin.
+    The skin is a closed surface that replaces the nearby render surface in contact. MeshError if the lattice cells are
+    too coarse for a skin.
     """
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):

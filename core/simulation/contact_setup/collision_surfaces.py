@@ -52,7 +52,7 @@ class ColliderSet(NamedTuple):
 
     Attributes
     ----------
-    triangles : (t,3), faces with an area; indices into the vertices of the collider
+    triangles : (t,3), indices of the vertices of each face; faces whose area is always zero are left out
     tracks : (samples,k,3), m, positions of the vertices sampled over time; one sample for a static collider
     found : the colliders as the bodies define them
     collapsing : True if the area of a face of the collider is zero at some times, but not always
@@ -157,8 +157,10 @@ class CollisionSurface(NamedTuple):
 
 
 def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
-    """Return the boundary of the tets in the slice ``of`` of a mesh as a collision surface; its vertices are tet
-    vertices."""
+    """Return the boundary of the tets ``mesh.tets[of]`` (by default, all) as a collision surface.
+
+    The vertices of this surface are tet vertices.
+    """
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
     kept, corner = np.unique(tets, return_index=True)
@@ -171,7 +173,8 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
     """Return the collision surface of a body: the boundary of its tets, or on a lattice its skin, cached in the store.
 
-    The boundary of a lattice extends beyond the body. MeshError if the lattice is too coarse for a skin.
+    The boundary of a lattice extends beyond the body, while the skin is close to the render surface. MeshError if the
+    lattice is too coarse for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -220,9 +223,9 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return the collision vertices of several bodies as points, to be positioned by the unknowns of ``space``.
+    """Return the collision vertices of several bodies as points whose positions follow from the unknowns of ``space``.
 
-    ``space`` is the joined space of these bodies, and ``firsts`` holds the index of each body's first tet in it.
+    ``space`` joins the unknowns of these bodies, and ``firsts`` holds the index of each body's first tet in it.
     ``owns`` are the bodies' collision surfaces.
     """
     return space.points(

@@ -184,8 +184,8 @@ class ContactGroup:
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """Return the contact load of some bodies with each other and with all colliders.
 
-        ``bodies`` are their indices, ``whole`` is their joined space. OverlapError if any bodies overlap at the first
-        frame.
+        ``bodies`` are the indices of these bodies, ``whole`` is the space that joins their unknowns. OverlapError if
+        any bodies overlap at the first frame.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])

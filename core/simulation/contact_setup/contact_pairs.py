@@ -78,15 +78,15 @@ def _thickness(found: Ground | Collider) -> float:
 def pair_parameters(
     requests: PairRequests, initial_distances: np.ndarray, distance: float, youngs_moduli: np.ndarray
 ) -> ContactPairParameters:
-    """Return the contact parameters of all pairs, with smaller gaps and activation distances for pairs that begin
-    close.
+    """Return the contact parameters of all pairs. Pairs that begin close get smaller gaps and activation distances.
 
     ``requests`` are the requested parameters, ``initial_distances`` (b,b) the initial distances, m, all above
     :func:`contact_distance`, ``distance`` the usual activation distance, m, and ``youngs_moduli`` (b,) the bodies'
-    Young's moduli, Pa, inf for colliders. A pair that begins close gets a smaller activation distance, and if necessary
-    a smaller gap, so that it begins without contact forces. Both are halved a whole number of times, since each
-    different value needs a separate barrier. For the same reason, all pairs that need at most FEW halvings of the
-    activation distance get the same number: the largest that one of them needs.
+    Young's moduli, Pa, inf for colliders.
+
+    The activation distance of a close pair, and if necessary its gap, is halved until the pair begins without contact
+    forces. Each different value needs a separate barrier. So the pairs that need at most FEW halvings of the activation
+    distance all get the same number of halvings, the largest among these pairs.
     """
     gap, room = requests.gap.copy(), initial_distances - requests.gap
     tight = requests.can_collide & (room < ROOM * distance)

@@ -69,10 +69,10 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """Return the growths of the bodies that overlap other bodies and have Grow Apart on, by the index of the body.
+    """Return the growths of the bodies that overlap other bodies and have the setting Grow Apart on, by body index.
 
-    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All these bodies begin
-    at the same relative size. It is the largest trial size at which no bodies overlap, the growing bodies keep their
+    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All growing bodies
+    begin at the same relative size: the largest trial size at which no bodies overlap, the growing bodies keep their
     gaps to others, and no additional collider is touched. The result is empty if there is no such size or no pre-roll,
     or if the bodies are in a subspace.
     """

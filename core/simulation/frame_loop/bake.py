@@ -184,8 +184,10 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
 
 
 def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
-    """Fit handles to the frames of each body with more than 0 modes, and store them. Return False if the bake was
-    stopped."""
+    """Fit skinning handles to the frames of each body that requests skinning modes, and store the handles.
+
+    Return False if the bake was stopped.
+    """
     try:
         for (job, store, modes), each in zip(members, prepared):
             if modes and cached_handles(job, store, modes) is None:

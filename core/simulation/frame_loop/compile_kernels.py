@@ -393,7 +393,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the compile time, s, of all stages that are compiled when the work ends, also of those compiled before.
+    ``goal`` is the total compile time, s, of all stages that are compiled when the work ends, including earlier ones.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:

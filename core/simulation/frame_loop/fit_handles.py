@@ -135,9 +135,9 @@ def _fitted(
 
 
 def _weights(prepared: Prepared, count: int) -> np.ndarray:
-    """Return the weights (n,h) at the surface vertices for ``count`` skinning modes and the handles of pins.
+    """Return skinning weights (n,h) at the surface vertices: of ``count`` modes, and of one handle per group of pins.
 
-    If ``count`` is 0, they are the weights of the solver's subspace.
+    If ``count`` is 0, the result is the skinning weights of the solver's subspace.
     """
     if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
@@ -145,8 +145,10 @@ def _weights(prepared: Prepared, count: int) -> np.ndarray:
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Return the weights (n,h) at the n tet vertices of ``modes`` skinning modes and the handles of pins, as in a
-    subspace."""
+    """Return skinning weights (n,h) at the n tet vertices, computed like those of a subspace.
+
+    They belong to ``modes`` skinning modes, and to one handle per connected group of pins.
+    """
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)
     return np.hstack([found.weights, free, given])

@@ -291,10 +291,11 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
 def _at_rest(
     model: Model, pinned: PinnedSurface, softest: float, firmness: float
 ) -> tuple[Model, PinnedSurface, np.ndarray]:
-    """Return the model whose vibrations are computed, its pins, and the moduli (m,), Pa, for their springs.
+    """Return the model whose vibrations are computed, its pins, and the moduli (m,), Pa, that set the stiffness of the
+    pin springs in each tet.
 
     Only pins that hold in all frames after the first count. Their springs are ``firmness`` times as stiff as in a bake.
-    The Young's moduli of the model are limited to STIFFEST times ``softest``, Pa.
+    The Young's moduli are limited to STIFFEST times ``softest``, the lowest modulus, Pa, of the body to be matched.
     """
     softer, lasting = _softer(model.elastic.youngs_modulus, softest), pinned.always()
     spring_moduli = firmness * softer[model.elements.of_tet] * model.youngs_modulus
@@ -309,10 +310,10 @@ def _at_rest(
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
     """Return a finer body with pin springs as stiff as if it were deflected by :data:`SWING` in its slowest mode.
 
-    The springs stiffen with their extension, up to a limit called reach. A force that would extend a spring of constant
-    stiffness by the fraction g of the reach extends the stiffening spring by the fraction ``g / (1 + g)``
-    (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too little
-    of the body (:data:`GIVING`).
+    The springs stiffen strongly as their extension approaches a length called reach. A force that would extend a spring
+    of constant stiffness by the fraction g of the reach extends the stiffening spring by about ``g / (1 + g)`` of the
+    reach (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too
+    little of the body (:data:`GIVING`).
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer

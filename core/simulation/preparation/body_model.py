@@ -48,10 +48,10 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the dynamic nodes of the job as tet vertices; None if the solver takes none.
+    """Return the dynamic nodes, which ConJac integrates in time, as tet vertices; None if the solver takes none.
 
-    The node for a surface vertex that the user chose is the tet vertex with the largest barycentric weight at it,
-    except vertices in ``pinned``.
+    The user chooses surface vertices. The node of each is the vertex, not in ``pinned``, with the largest barycentric
+    weight in the tet that contains the surface vertex. If the tet has no such vertex, no node is added.
     """
     if not job.body.solver.kind.takes_nodes:
         return None

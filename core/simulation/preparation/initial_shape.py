@@ -72,9 +72,9 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
 def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.ndarray | None:
     """Return the unknowns (r,3) of a subspace at the job's first frame; None if the body begins at rest.
 
-    They minimise the squared distance of the surface from its initial shape, weighted by area, with the handles of pins
-    at their targets. The interior has no weight, since the initial shape is known on the surface only. ``points`` are
-    the surface vertices in the subspace.
+    They minimise the squared distance of the surface from its initial shape, weighted by area. Unknowns that pins
+    prescribe are at their targets. The interior has no weight, since the initial shape is known on the surface only.
+    ``points`` are the surface vertices in the subspace.
     """
     if job.body.initial_shape is None:
         return None

@@ -259,7 +259,10 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
-    """Return the pins of the solver's unknowns, which are tet vertices, or in a subspace the handles of pins."""
+    """Return the pins in terms of the solver's unknowns: tet vertices in the full space, handles in a subspace.
+
+    A handle is an affine displacement of a connected group of pins.
+    """
     if subspace is None:
         return pins
     first = subspace.model.unknowns - 4 * subspace.pins.count
