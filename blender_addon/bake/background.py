@@ -49,7 +49,8 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     Parameters
     ----------
     mode : ``bake`` or ``resume`` for the body and its contact group; "" is ``resume`` if the frames on disk are
-        displayed or match the scene, else ``bake``. ``handles``, ``mesh`` or ``vibrations`` for the body alone
+        displayed or match the scene, else ``bake``. For the body alone: ``mesh`` (Tetrahedralize), ``handles``
+        (Convert Result) or ``vibrations`` (Find Vibrations)
     until : last frame to bake; None for the last frame of the job
     job_steps : function that reads a body's job from the scene, in steps
     """

@@ -38,8 +38,9 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """Return a warning that names the materials without any place in the body: no painted weight, region or depth
-    assigns them. Return "" if there are none. The first material fills the rest of the body and is not checked.
+    """Return a warning that names the materials not assigned to any part of the body: they have no painted weights, no
+    region and no depth. Return "" if all materials are assigned. The first material is not checked, since it fills the
+    rest of the body.
     """
     layers = {layer.material for layer in job.body.layers}
     empty = [

@@ -68,7 +68,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
     """Rename the ``folder`` of an earlier bake, so that an undo can restore its frames. Return a list of the renamed
     store if the job can reuse its tetrahedra, else []. If renaming fails or the disk lacks room for both bakes, delete
-    the replaced bakes kept for an undo; if that would not free enough room, raise StoreError and delete nothing.
+    the other bakes kept for an undo instead. If that would free too little, raise StoreError before any deletion.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -295,8 +295,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete a store that a refused job has left: without frames and tetrahedra, and with an empty log. Return True if
-    the store was deleted.
+    """Delete the store that a refused job has left, if it has no frames, no cached results (such as tetrahedra) and an
+    empty log. Return True if the store was deleted.
     """
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged

@@ -111,7 +111,8 @@ def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
 
 def used_by(obj: Any, present: Dependencies) -> set[Any]:
     """Return the data-blocks that a body depends on, directly or indirectly, including the body. ``present`` has the
-    dependencies in the file; the body's reference to ``bake.separation_object`` does not count.
+    dependencies in the file. The body's reference ``bake.separation_object`` is ignored: the last bake has stored it,
+    to show which object to move out of an overlap.
     """
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}

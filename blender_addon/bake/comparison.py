@@ -37,7 +37,7 @@ from . import background, baking
 LOOK = 0.5
 """Minimum seconds between two checks of the files on disk."""
 BAKE = "compared"
-"""Name of the entry in the ghost's store that holds the key (checksum) of the bake that it is compared with."""
+"""Name of an entry in the ghost's store: the key (checksum) of the body's bake, with which the ghost is compared."""
 EQUAL = 1e-12
 """Largest vertex distance between bake and ghost, as a fraction of the body's size, that counts as equal."""
 
@@ -57,9 +57,8 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of a body's ghost (second bake of a comparison); None if it has no ghost. The folder is beside
-    the body's own frame folder or, if no ghost is there, beside the frame folder in the bake record, which may belong
-    to another .blend.
+    """Return the folder of a body's ghost (second bake of a comparison); None if it has no ghost. Look for it
+    beside the body's own frame folder, then beside the folder in the bake record, which may belong to another .blend.
     """
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(home) for home in homes if home is not None)
@@ -202,8 +201,9 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compute the distance between the bake and the ghost (second bake), which the child process has simulated;
-    ``words`` describe the settings changed for the ghost. Return "", since the user need not do anything first.
+    """Compute and store the distance between the bake and the ghost (second bake), which the child process has
+    simulated; ``words`` describe the settings changed for the ghost. Return "", which means in ``Task.take`` that the
+    user need not do anything before the result can be applied.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:

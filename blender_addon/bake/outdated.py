@@ -43,8 +43,9 @@ def note_read(obj: Any, folder: Any, scene: Any) -> None:
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Store in the bake record the snapshot of the inputs that the frames in ``folder`` were computed from. If there is
-    no snapshot, as for a live recording, and the displayed bake has changed (``is_another``), store the present inputs.
+    """Store in the bake record the snapshot of the inputs from which the frames in ``folder`` were computed. If there
+    is no snapshot, as for a live recording, store the present inputs, but only if ``is_another``, which is True if the
+    body now displays other frames than before.
     """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))

@@ -16,8 +16,9 @@ _appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Return a path stored in a .blend as an absolute path. A path beginning with // is relative to ``library``, the
-    linked file that it comes from; without one, to the folder ``start`` or, if this is "", to the open .blend.
+    """Return a path stored in a .blend as an absolute path. If the path comes from a linked file, ``library``, its
+    leading // stands for the folder of that file. Without ``library``, // stands for the folder ``start`` or, if
+    ``start`` is "", for the folder of the open .blend.
 
     Return None on Windows if the path is on another computer, to which Windows would send the user's login. Such a path
     is accepted if the .blend, a library or an appended file is on the same computer.
@@ -39,8 +40,8 @@ def note_append(path: str) -> None:
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Return True if a Windows path is on a network share (``\\COMPUTER\SHARE``) or device that none of the paths
-    ``known`` is on.
+    r"""Return True if a Windows path is on a network share (``\\COMPUTER\SHARE``) or device, and none of the
+    paths ``known`` is on the same share or device.
     """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here

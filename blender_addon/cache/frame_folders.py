@@ -99,9 +99,10 @@ def compare_path(folder: Path) -> Path:
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the frame folder in the object's bake record as an absolute path. For a linked object, the record's folder
-    is relative to the library; otherwise it is relative to ``home`` or, if this is "", to the ``home`` in the record.
-    Return None without a bake, or if :func:`stored_path` refuses the path.
+    """Return the frame folder in the object's bake record as an absolute path. For a linked object, a path
+    beginning with // is relative to the library. For other objects, it is relative to the argument ``home`` or, if this
+    is "", to the field ``home`` of the bake record. Return None if there is no bake, or if :func:`stored_path` refuses
+    the path.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")

@@ -186,9 +186,9 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return a backup of the body's bake record before a new bake is prepared: the values of the fields that the
-    preparation overwrites, by name. Return {} if the last bake is incomplete, or if its displayed result does not match
-    the frames on disk or the result settings.
+    """Return a backup of those fields of the body's bake record that preparing a bake overwrites, by name. The fields
+    are restored if nothing is left to bake. Return {} if the last bake is incomplete, or if its displayed result does
+    not match the frames on disk or the result settings.
     """
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):

@@ -45,8 +45,8 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """Return the first frame that a bake would compute, and a message about existing frames that it would replace
-    instead of continuing after them; the message is "" if no frames are replaced.
+    """Return the first frame that a bake would compute, and a message about existing frames that the bake would
+    replace. The message is "" if no frames would be replaced, as when the bake continues after the existing frames.
     """
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)

@@ -118,8 +118,8 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost (a second bake). The cached search covers all scenes, since
-        windows may show different scenes.
+        """Return the bodies of a scene that have a ghost (a second bake). The search for such bodies covers all
+        scenes, since windows may show different scenes, and its result is cached for ``comparison.LOOK`` seconds.
         """
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:

@@ -107,7 +107,9 @@ class ShownCollider(NamedTuple):
 
 
 class MarksOf:
-    """GPU batches of the pins, springs, dynamic nodes and colliders of one body."""
+    """GPU batches of the pins, springs, dynamic nodes and colliders of one body. Dynamic nodes are the vertices that
+    the ConJac solvers integrate in time; the rest of the body follows quasistatically.
+    """
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -148,8 +150,9 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return a batch of circles that face the viewer, one around each dynamic node; None without nodes. A radius is
-        the rest distance to the nearest other node, clipped to bounds. Call :meth:`own` first.
+        """Return a batch of circles that face the viewer, one around each dynamic node (vertex that the ConJac solvers
+        integrate in time); None without nodes. A radius is the rest distance to the nearest other node, clipped to
+        bounds. Call :meth:`own` first.
         """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))

@@ -57,9 +57,9 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of balls around the dynamic nodes, the vertices with indices ``nodes`` (k,). A
-    radius is the rest distance to the nearest other node, clipped to bounds. Return an empty array if there are more
-    nodes than a bake accepts.
+    """Return centres and radii (k,4) of balls around the dynamic nodes: the vertices, with indices ``nodes`` (k,), that
+    the ConJac solvers integrate in time. A radius is the rest distance to the nearest other node, clipped to bounds.
+    Return an empty array if there are more nodes than a bake accepts.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii

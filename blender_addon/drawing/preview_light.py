@@ -16,7 +16,7 @@ _GLOSS = 25.0
 """Blinn exponent of the highlight of a light with wrap 0."""
 
 _FACING = 0.05
-"""Fraction of the light in a highlight that is seen along the normal; at grazing angles it is 0.4."""
+"""Weight of highlights where a surface is seen along its normal; 0.4 at grazing angles. Diffuse light has the rest."""
 
 
 class Light(NamedTuple):

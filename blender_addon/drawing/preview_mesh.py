@@ -21,8 +21,9 @@ _STEPS = 1023
 """Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
-"""Smallest determinant at which :func:`_derivatives` corrects the derivatives at a vertex; below, its triangles are too
-folded. The matrix, identity on a plane, has the derivatives of the tangent coordinates along the tangents.
+"""Determinant above which :func:`_derivatives` corrects the derivatives at a vertex. The (2,2) matrix has the mean
+derivatives of the vertex's two tangent coordinates along its tangents, and is the identity on a plane. Below this
+determinant, the triangles around the vertex are too folded for a correction.
 """
 
 
@@ -133,8 +134,9 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Merge face corners that have the same vertex and equal normals into one GPU vertex. ``corners`` (f,k) and
-    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return, per GPU
-    vertex, the index (g,) of its first corner in the flattened ``corners``, and the GPU vertex of each corner, (f,k).
+    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return two arrays: for each of the g
+    GPU vertices, the index (g,) of its first corner in the flattened ``corners``; and for each corner, the index (f,k)
+    of its GPU vertex.
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)

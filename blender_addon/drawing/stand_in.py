@@ -69,12 +69,12 @@ class StandIn:
 
 
 def find(uid: int | None) -> Any | None:
-    """Return the stand-in object with the ``session_uid`` ``uid``, or None."""
+    """Return the stand-in (temporary mesh object that live mode moves) with the ``session_uid`` ``uid``, or None."""
     return next((o for o in bpy.data.objects if o.session_uid == uid and o.sinew.is_stand_in), None)
 
 
 def delete(obj: Any) -> None:
-    """Remove a stand-in object and its mesh from the file."""
+    """Remove a stand-in (temporary mesh object that live mode moves) and its mesh from the file."""
     mesh = obj.data
     bpy.data.objects.remove(obj)
     if mesh is not None and mesh.users == 0:
@@ -82,6 +82,8 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Remove stand-ins that an undo or a file has brought back, except the one with ``session_uid`` ``but``."""
+    """Remove stand-ins (temporary mesh objects of live mode) that an undo or a loaded file has brought back, except the
+    stand-in with the ``session_uid`` ``but``.
+    """
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

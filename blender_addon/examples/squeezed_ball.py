@@ -17,7 +17,7 @@ OPEN, CLOSED, UP = 0.12, 0.07, 0.16
 """Distance of a jaw from the middle when open and when closed, and height of the lift, m."""
 MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.6, CLOSED, 0.0), (0.75, CLOSED, 0.0), (1.5, CLOSED, UP),
          (2.1, CLOSED, UP), (2.25, OPEN, UP), (2.75, OPEN, UP))  # fmt: skip
-"""Time, s, distance of each jaw from the middle, m, and its height, m."""
+"""Keyframes of both jaws: time, s; distance of each jaw from the middle, m; height of the jaws, m."""
 
 
 def build(stage: Stage) -> Any:

@@ -168,8 +168,8 @@ def go_on() -> None:
     """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. Errors are
     stored for the panel and raised.
 
-    The launch waits for the call after the last reading, so that an Esc pressed during that reading cancels the task
-    before its child process starts.
+    The task is launched one call after the scene was read completely, so that an Esc pressed during the last time slice
+    cancels the task before its child process starts.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))

@@ -39,9 +39,10 @@ class Order:
     folder : folder of the store with the job
     mode : ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (which has no job)
     frames : number of frames of the complete bake; 0 in modes without frames
-    modes : number of modes for handles (affine displacements) fitted to the frames; 0 for none
+    modes : number of skinning modes of a Geometry Nodes result, whose handles (affine displacements blended by
+        weights) are fitted to the baked frames; 0 if no handles are needed
     until : last frame to bake; None for the last frame of the job
-    beside : folder and ``modes`` per further body that is baked together with the first
+    beside : pairs of a store's folder and ``modes``, one for each further body that is baked together with the first
     """
 
     folder: Path

@@ -277,5 +277,7 @@ def _told(state: State, event: Event, now: float) -> State:
 
 
 def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
-    """Return the state with the outcome of the child; if one was reported before, it is kept."""
+    """Return the state with the outcome of the child. If the child has reported an outcome before, return the state
+    unchanged.
+    """
     return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)
