@@ -38,7 +38,7 @@ def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
 def _can_set_rest(context: Any) -> None:
     polls.disable_if(
         polls.with_own_mesh(polls.idle_body_outside_edit(context)).sinew.bake.status != "NONE",
-        "A bake replaces the shapes of the body: press Delete Bake first",
+        "The rest shape cannot be set while the body has a bake: press Delete Bake first",
     )
 
 
@@ -91,7 +91,7 @@ def _can_select(context: Any) -> None:
 @operator("Select Thin Parts", _can_select, EDITS)
 def select_thin(self: Any, context: Any, obj: Any) -> None:
     """Select, in Edit Mode, the vertices where the body is thinner than a cell, such as fingers and ears. There, the
-    draft lattice can merge neighbouring parts. Thickness is the distance between opposite sides of the body.
+    method Draft can merge neighbouring parts. Thickness is the distance between opposite sides of the body.
     """
     mode = obj.mode
     if mode != "OBJECT":

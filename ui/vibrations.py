@@ -16,7 +16,7 @@ ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
 """Fraction of a row's width for the frequencies; the remaining width is for the stiffness."""
-MATCHED_WORDS = "Original: without the match. Overlap: fraction of the vibration that the finer mesh shares"
+MATCHED_WORDS = "Original: without the match. Overlap: fraction of the vibration that the finer mesh's vibrations cover"
 CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
 
 
@@ -87,8 +87,8 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _fitting_heads(heads, share, context):
-    """Return the headings ``heads`` of the table, shortened if a column with a fraction ``share`` of the region's width
-    is too narrow, such as "Orig." for "Original Hz".
+    """Return the headings ``heads`` of the table. A heading that is wider than its column, a fraction ``share`` of the
+    region's width, is shortened: "Original Hz" becomes "Original" or "Orig.".
     """
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]

@@ -61,9 +61,9 @@ def session_of(obj: Any) -> Session | None:
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Read the scene and start a child process that prepares the body. When it is ready, it plays or, with ``record``,
-    records. Return the session, or None if reading the scene takes longer and continues in a modal operator. Raise
-    SinewError if the body is refused, or if another task runs.
+    """Read the scene and start a child process that prepares the body. Once the body is ready, live mode plays it or,
+    with ``record``, records it. Return the session, or None if reading the scene takes longer and continues in a modal
+    operator. Raise SinewError if the body is refused, or if another task runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
@@ -338,8 +338,9 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """End the session, since its child process has ended (a ``Task.take`` function). Return what has to be done before
-    a recording can be applied; "" if nothing is left to do.
+    """End the session after its child process has ended, and apply its recording, if there is one. Return ""; if this
+    has to wait, for example for a render or until the user leaves Edit Mode, return a text about the reason instead.
+    The job queue calls this function again until it returns "" (field ``Task.take``).
     """
     if _session is None or _session.work is not work:
         return ""

@@ -19,7 +19,7 @@ CLICK = 3
 NEAR_PIN = 12.0
 """Pick radius of a pin's marker, pixels at a UI scale of 1."""
 NEAR_BODY = 10.0
-"""Pick radius beside the body, pixels at a UI scale of 1."""
+"""Maximum distance of the mouse from the body at which a vertex is picked, pixels at a UI scale of 1."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Drag:
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
     """Return a drag of the body's vertex nearest to the pixel ``where`` of the region. Return None if the body is more
-    than ``NEAR_BODY`` pixels from it.
+    than ``NEAR_BODY`` pixels, times the UI scale, from this pixel.
     """
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)

@@ -45,7 +45,7 @@ class Take:
     edits: list[str]
 
 
-NOTHING_GRABBED = "Nothing was grabbed while recording: the take is a bake without springs."
+NOTHING_GRABBED = "Nothing was grabbed while recording: the recorded frames became a bake without springs."
 
 _waiting: Take | None = None
 
@@ -59,17 +59,18 @@ def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
     """Apply a take (live recording) that ended early for a ``reason``, and return "". If the user must do something
-    before the take can be applied, return only this, as a ``Task.take`` function does.
+    before the take can be applied, such as leave Edit Mode, only return a text about this. The job queue calls this
+    function again until it returns "" (field ``Task.take``).
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
         return ""
     if waits_for := visibility.in_the_way(obj) or _out_of_sight(obj, take.stage):
-        obj.sinew.live.message = f"{reason} The take is not applied yet: {waits_for}."
+        obj.sinew.live.message = f"{reason} The recording is not applied yet: {waits_for}."
         return waits_for
     obj.sinew.live.message = f"{reason} The frames recorded until then are kept."
     if len(obj.data.vertices) != len(take.job.body.surface.positions):
-        obj.sinew.live.message = f"{reason} The mesh was edited, so the take is lost."
+        obj.sinew.live.message = f"{reason} The mesh was edited, so the recording is lost."
     else:
         apply(obj, take)
     return ""
@@ -78,7 +79,7 @@ def bring_in(take: Take, reason: str, work: Task) -> str:
 def _out_of_sight(obj: Any, stage: Stage) -> str:
     if stage.layer is None or stage.is_in_a_window() and obj.name in stage.layer.objects:
         return ""
-    return f"Show “{obj.name}” in its scene and view layer to apply the take"
+    return f"Show “{obj.name}” in its scene and view layer to apply the recording"
 
 
 def apply(obj: Any, take: Take) -> None:
@@ -93,13 +94,14 @@ def apply(obj: Any, take: Take) -> None:
 def waiting() -> Take:
     """Return the take (live recording) that is being applied; raise StoreError if there is none."""
     if _waiting is None:
-        raise StoreError("There is no take.", "Press Record in the panel Live.")
+        raise StoreError("There is no live recording to apply.", "Press Record in the panel Live.")
     return _waiting
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
     """Turn the grabs (mouse springs) of a take (live recording) into springs of the body, and its frames into a bake
-    with these springs, the displayed result. Return the number of frames. Live mode's solver becomes the body's solver.
+    with these springs. The bake becomes the displayed result, and the solver of live mode becomes the body's solver.
+    Return the number of frames.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()

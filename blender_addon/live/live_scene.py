@@ -1,7 +1,8 @@
 """Changes of the scene by live mode: it hides the mesh and sets the current frame. Both are restored when it ends.
 
-The object itself stores that its mesh is hidden (``Object.sinew.live_layer``). An undo, an autosaved file or a crash
-restores both together, so a mesh hidden by live mode can always be recognized.
+A mark on the object (``Object.sinew.live_layer``) records that live mode has hidden its mesh. An undo, or loading a
+file that was saved automatically, restores the mark together with the visibility of the mesh. So a mesh hidden by live
+mode can always be recognized, even after a crash.
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ AVERAGED = 30
 LATE = 0.25
 """Maximum lag behind real time that live mode catches up, s; a longer lag is shortened to this value."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Minimum time, s, and maximum number of the frames requested ahead. A mouse move takes effect after these frames."""
+"""Shortest computation time, s, that the frames requested ahead should fill, and largest number of these frames. A
+mouse move takes effect after these frames.
+"""
 
 
 class Grab(NamedTuple):

@@ -32,8 +32,8 @@ def group_of(obj: Any, context: Any) -> list[Any]:
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of ``bodies``, each one once, in the order of the first body of each. A group also
-    contains partners that are not in ``bodies``.
+    """Return all contact groups that contain a body of ``bodies``, without repetition. The groups are sorted by their
+    first bodies in ``bodies``; they also contain contact partners that are not in ``bodies``.
     """
     groups: list[list[Any]] = []
     for obj in bodies:

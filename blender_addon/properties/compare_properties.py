@@ -15,8 +15,8 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """Return an integer property that replaces the field ``name`` of a settings class in the comparison bake. 0, the
-    default, means the body's own value.
+    """Return an integer property for a setting of the comparison bake: the field ``name`` of the class ``settings``. A
+    positive value replaces the body's own value of this field; 0, the default, keeps it.
     """
     field = field_of(settings, name)
     return integer(

@@ -276,8 +276,8 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     goal_strength: number(
         "Goal Strength",
-        "Factor on the stiffness of the goal, no unit. With 1, goals of weight 1 on the whole surface are together as "
-        "stiff as a cube of the body's size and softest material in tension. 0 does not pull; 0.1 to 100 are typical",
+        "Factor on the stiffness of the goal, no unit. With 1, a goal of weight 1 on the whole surface has the tensile "
+        "stiffness of a cube with the body's size and softest material. 0 does not pull; 0.1 to 100 are typical",
         options=ANIMATED,
         default=5.0,
         min=0.0,

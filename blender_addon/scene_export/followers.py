@@ -20,7 +20,9 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
     """Return the names of the objects that depend on the shape of ``obj`` and so do not follow its bake, which the
     duplicate ``carrier`` shows.
 
-    If ``obj`` is a collision object, so is the carrier; then objects that depend on both shapes are omitted.
+    If ``obj`` is a collision object, so is the carrier. Objects that depend on both shapes, such as cloth that collides
+    with both objects, are then omitted, since they also react to the bake.
+
     Dependence on the transform alone is harmless, since the carrier has the same transform.
     """
     layer = context.view_layer

@@ -140,8 +140,8 @@ def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
 
 
 def run_up(context: Any, first: int) -> Steps[None]:
-    """Go to the ``first`` frame through all earlier frames of the scene's physics, one per step. If they were skipped,
-    rigid bodies and other physics would not move.
+    """Go to the ``first`` frame through all frames from the start of the scene's physics, one frame per step of the
+    generator. If these frames were skipped, rigid bodies and other physics would not move.
     """
     scene = context.scene
     begin = restart_physics(scene, context.evaluated_depsgraph_get())

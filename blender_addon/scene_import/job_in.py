@@ -124,7 +124,9 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Cut the body's modifier stack, and enable hidden colliders and spring targets, within the context."""
+        """Within the context, disable the body's modifiers after the simulated position in the modifier stack, and
+        enable hidden colliders and spring targets.
+        """
         obj, context = self.obj, self.context
         _check(obj, context)
         mend(obj)

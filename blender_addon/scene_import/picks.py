@@ -161,12 +161,12 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
 
 def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
     """Return the indices of the picked positions ``rest`` (p,3) whose vertex was lost by an edit of the mesh. ``full``
-    (f,3) are the positions of all vertices with full weight.
+    (f,3) are the present positions of the group's vertices with full weight.
 
-    A position is unmatched if no full vertex is within ``near`` of it. A full vertex that is not within ``near`` of any
-    position was moved, and accounts for one unmatched position. If there are at least as many moved vertices as
-    unmatched positions, none is lost. Otherwise, unmatched positions are lost, except the one nearest to each moved
-    vertex.
+    A picked position is unmatched if no point of ``full`` is within the distance ``near``: its vertex was moved or
+    lost. A point of ``full`` that is not within ``near`` of any picked position is a moved vertex. If there are at
+    least as many moved vertices as unmatched positions, no vertex was lost. Otherwise, each moved vertex is assumed to
+    come from the nearest unmatched position, and the vertices of the remaining unmatched positions were lost.
     """
     from scipy.spatial import cKDTree
 

@@ -2,8 +2,9 @@
 
 A subdivided position is a linear combination of vertices of the cage (the modifier's input mesh), namely of one face
 and the faces around it. The cage's vertices are colored so that no such neighbourhood contains a color twice. Each
-evaluation serves three colors: their vertices are put at the unit vectors and all others at the origin, so the
-evaluated positions are entries of the matrix. Thus creases, boundaries and n-gons are exactly Blender's.
+evaluation of the modifier serves three colors: vertices of the first color are put at (1, 0, 0), of the second at
+(0, 1, 0), of the third at (0, 0, 1), and all others at the origin. The three coordinates of a subdivided position are
+then three entries of its row of the matrix. Thus creases, boundaries and n-gons are exactly Blender's.
 """
 
 from __future__ import annotations

@@ -71,9 +71,9 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return the Young's modulus, Pa, to two digits, at which a body does not buckle, and sags by at most the fraction
-    ``SAG`` of the largest distance from its pins or, without pins, of its height. Return 0 if it encloses no volume or
-    a vertex is NaN.
+    """Return the Young's modulus, Pa, to two digits, that a body needs to carry its own weight. With this modulus, the
+    body does not buckle, and it sags by at most the fraction ``SAG`` of its reach. The reach is the largest distance
+    from its pins or, without pins, its height. Return 0 if it encloses no volume or a vertex is NaN.
 
     The body is assumed to consist of its first material alone. Gravity is the scene's, or Earth's if the scene has
     none.
@@ -88,7 +88,7 @@ def suitable_modulus(obj: Any, context: Any) -> float:
 
 def is_suitable(obj: Any, context: Any) -> bool:
     """Return True if the stiffness of the body's first material is within a factor ``ALIKE`` of
-    :func:`suitable_modulus` for its current pins, or if the latter is unknown.
+    :func:`suitable_modulus` for its current pins, or if this suitable modulus is unknown.
     """
     suitable, present = suitable_modulus(obj, context), stiffness_of(obj.sinew.materials[0].log_stiffness)
     return suitable == 0.0 or 1.0 / ALIKE < present / suitable < ALIKE

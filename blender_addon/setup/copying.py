@@ -39,8 +39,8 @@ def copy_settings(source: Any, target: Any) -> list[str]:
 
 
 def _match_list(source: Any, target: Any, name: str) -> None:
-    """Make the items of the target's list ``name`` equal the source's in names and order; target items with these names
-    are kept.
+    """Change the target's list ``name``: its items get the names, and the order, of the items in the source's list.
+    Target items with one of these names are kept with their keyframes, missing items are added, others are removed.
     """
     items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
     before: list[int | None] = list(range(len(items)))

@@ -115,8 +115,9 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Store the body's time per step in its bake ``record`` and for this session, from a bake of ``steps`` steps that
-    took ``seconds``. Bodies baked together share the time, see ``own_pace``.
+    """Store the computation time of one time step of a body, in its bake ``record`` and for the rest of this session.
+    The time was measured in a bake of ``steps`` time steps that took ``seconds``. If bodies were baked together, it is
+    divided among them (``own_pace``).
     """
     from ...core.jobs.checks.costs import own_pace
 

@@ -114,7 +114,9 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def sheet_distance(obj: Any, context: Any) -> float:
-    """Return the estimated minimum contact distance between the body and open meshes (sheets), in Blender units."""
+    """Estimate the lower limit of the contact distance between the body and colliders that are open meshes (sheets), in
+    Blender units; penalty contact uses it if the set distance is smaller. Return 0 if the body's surface has no area.
+    """
     from ...core.contact.penalty.sheet_thickness import sheet_thickness
 
     measure, _, _ = _measured_about(obj, context)
