@@ -45,7 +45,7 @@ def backtrack(
     -------
     accepted step length and its trial : 0 and None if no step is accepted
     """
-    relative = LARGEST_ROUND_OFF if -slope <= ROUND_OFF * magnitude else ROUND_OFF
+    relative = LARGEST_ROUND_OFF if 0.0 < -slope <= ROUND_OFF * magnitude else ROUND_OFF
     alpha = longest
     while alpha >= SHORTEST:
         value, size, trial = merit(alpha)
