@@ -87,6 +87,8 @@ class Elements:
     volumes : (e,) m³, as if the body filled the tets
     deviation : (b,) m, or None if each tet is an element
         Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` with the volumes v_t of the element's tets.
+    arms : (k,3) m, or None if each tet is an element
+        Rest positions of the nodes relative to the first node of their element.
     is_thin : (e,) bool
         True for elements of several tets that share no node with a tet that has a node inside the body, in a mesh that
         conforms to its surface.
@@ -105,6 +107,7 @@ class Elements:
     vertex_count: int
     is_thin: np.ndarray
     deviation: np.ndarray | None = None
+    arms: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -165,7 +168,8 @@ class Elements:
     def scaled(self, size: float) -> Elements:
         """Return the elements of the same mesh scaled by the factor ``size``."""
         deviation = None if self.deviation is None else size * self.deviation
-        return replace(self, N=self.N / size, volumes=size**3 * self.volumes, deviation=deviation)
+        arms = None if self.arms is None else size * self.arms
+        return replace(self, N=self.N / size, volumes=size**3 * self.volumes, deviation=deviation, arms=arms)
 
 
 def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
@@ -192,7 +196,8 @@ def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
     found = Elements(nodes, N_e, of_tet, share, np.bincount(group, volumes), slots, n, _thin(mesh, nodes))
     deviation = np.zeros(int(nodes.block_starts[-1]))
     _sum_deviations(of_tet, starts, nodes.block_starts, node, N, N_e, volumes, deviation)
-    return replace(found, deviation=deviation)
+    X = mesh.rest_positions[nodes.vertices]
+    return replace(found, deviation=deviation, arms=X - np.repeat(X[starts[:-1]], np.diff(starts), axis=0))
 
 
 def _thin(mesh: TetMesh, nodes: ElementNodes) -> np.ndarray:
@@ -231,6 +236,9 @@ def joined_elements(several: Sequence[Elements]) -> Elements:
         int(vertices[-1]),
         np.concatenate([each.is_thin for each in several]),
         None if plain else np.concatenate([_deviations_of(each) for each in several]),
+        None
+        if plain
+        else np.concatenate([np.zeros_like(each.N) if each.arms is None else each.arms for each in several]),
     )
 
 
