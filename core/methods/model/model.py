@@ -265,12 +265,13 @@ def build_model(
             f"The array of energy parameters has shape {own.shape}, not {usual.shape}.", "Give one row per tet."
         )
     masses = mesh.corner_volumes * rho[:, None]
-    elastic = _elastic(mesh, np.column_stack([*lame_parameters(E, nu), own]), energies, energy_of_tet, smoothed)
+    parameters = np.column_stack([*lame_parameters(E, nu), own])
+    elastic = elastic_potential(mesh, parameters, energies, energy_of_tet, smoothed)
     mass = mass_matrix(mesh.tets, masses, len(mesh.rest_positions))
     return Model(mesh, elastic, masses, mass, _checked_pins(mesh, pinned))
 
 
-def _elastic(
+def elastic_potential(
     mesh: TetMesh, parameters: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, smoothed: bool
 ) -> ElasticPotential:
     """Return the elastic potential of a mesh from the ``parameters`` (m,2+), Pa, of the tets' energies."""
