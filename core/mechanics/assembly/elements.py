@@ -87,6 +87,7 @@ class Elements:
     volumes : (e,) m³, as if the body filled the tets
     deviation : (b,) m, or None if each tet is an element
         Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` with the volumes v_t of the element's tets.
+        As a quadratic form of the node positions it measures how much the tets' F differ from the element's F.
     arms : (k,3) m, or None if each tet is an element
         Rest positions of the nodes relative to the first node of their element.
     is_thin : (e,) bool
@@ -125,8 +126,8 @@ class Elements:
         return sp.csr_matrix((self.N.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradient (e,3,3) per element for vertex ``positions`` (n,3) m. For displacements,
-        return its change.
+        """Return the deformation gradient (e,3,3) per element for vertex ``positions`` (n,3) m. For displacements of
+        the vertices instead of positions, return the change of the deformation gradients.
         """
         return deformation_gradients(positions, self.nodes.starts, self.nodes.vertices, self.N)
 
@@ -138,7 +139,7 @@ class Elements:
 
     def matrices(self, hessians: np.ndarray) -> np.ndarray:
         """Return the blocks (b,3,3) of all element matrices, from the second derivatives ``hessians`` (e,6,3,3) of the
-        elements' energies by F: block (a, b), a >= b, is that by the columns a and b of F.
+        elements' energies by F, in blocks: one block of second derivatives per pair of columns (a, b), a >= b, of F.
         """
         blocks = np.empty((int(self.nodes.block_starts[-1]), 3, 3))
         _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, blocks)
@@ -162,7 +163,10 @@ class Elements:
         return values
 
     def of_tets(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums (b,) of values (m,10) per corner pair of the tets, one per element block."""
+        """Return one sum per element block, (b,), of ``values`` (m,10) that belong to the corner pairs of each tet.
+
+        Corner pairs are in the order of ``tet_slots``, which names the element block that each value is added to.
+        """
         return np.bincount(self.tet_slots.ravel(), values.ravel(), minlength=int(self.nodes.block_starts[-1]))
 
     def scaled(self, size: float) -> Elements:

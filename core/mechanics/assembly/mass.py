@@ -21,8 +21,9 @@ def element_mass(masses: np.ndarray) -> np.ndarray:
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
-    """Return the assembled mass matrix of one coordinate, (n,n), kg, over n = ``vertex_count`` vertices. Its Kronecker
-    product with the 3 x 3 identity is that of all coordinates. ``masses`` (m,4), kg, as in :func:`element_mass`.
+    """Return the assembled mass matrix of one coordinate, (n,n), kg, over n = ``vertex_count`` vertices. The mass
+    matrix of all coordinates is its Kronecker product with the 3 x 3 identity. ``masses`` (m,4), kg, are the corner
+    masses as in :func:`element_mass`.
     """
     rows = np.repeat(tets, 4, axis=1).ravel()
     columns = np.tile(tets, (1, 4)).ravel()

@@ -75,9 +75,11 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Compute the sum of the ``stencils`` per vertex pair into ``blocks``, and the pairs, as row times ``count`` plus
-    column, into ``keys``. Return the number of pairs, or the length of ``keys`` plus one if there are more pairs.
-    ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum is in the order of the stencils.
+    """Sum the ``stencils`` at ``points`` into one block (3,3) per pair of vertices; ``blocks`` receives the sums.
+
+    Other arguments are as in :meth:`Stencils.pairs`. ``keys`` receives the vertex pair of each block as one integer:
+    row times ``count`` plus column. Return the number of pairs, or the length of ``keys`` plus one if there are more
+    pairs. ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum is in the order of the stencils.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

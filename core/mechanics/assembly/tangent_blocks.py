@@ -1,7 +1,9 @@
 """Second derivatives of elements' energies by F, in blocks, from the derivatives in the frame of singular vectors.
 
-A change ``u e_a^T`` of F, in its column a, is ``D = (U^T u) n_a^T`` in the frame of the singular vectors, with ``n_a =
-V^T e_a``. So the block of two columns is ``U K U^T`` with a K of few terms.
+With the singular value decomposition ``F = U diag(sigma) V^T``, a change dF is ``D = U^T dF V`` in the frame of the
+singular vectors. A change of column a alone, ``dF = u e_a^T``, is ``D = (U^T u) n_a^T`` with ``n_a = V^T e_a``. So the
+block of second derivatives by two columns a and b is ``U K U^T``, where K (3,3) follows from n_a, n_b and the
+coefficients of the tangent (:mod:`..energies.tangent`).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ face is held as by a layer of material of thickness ``h / kappa`` whose other si
 
     k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
 
+Here k_s is the stiffness of the sample's spring, E is Young's modulus, and kappa is a dimensionless factor.
 The thickness vanishes with h, and the layer's compliance roughly compensates the excess stiffness of clamped elements.
 Edges and single vertices have no area, and strips narrower than a cell have too little area: there the samples in each
 tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
@@ -104,7 +105,8 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample the part of a surface that ``vertices`` span: faces and other edges between them, and single vertices.
+    """Sample the part of a surface that ``vertices`` span: the faces between them, edges between them that belong to
+    no such face, and vertices on no such face or edge.
 
     ``spacing`` is the distance between samples, m. Return per sample the surface vertices (s,3) and barycentric
     coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of all sampled faces connected with

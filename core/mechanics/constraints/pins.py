@@ -96,8 +96,8 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """Return a copy with a single frame: it holds the vertices that are held in all frames after the first, at
-        their positions of the first sample.
+        """Return a copy with a single frame, for vibrations about a rest state. It holds the vertices that are held in
+        all frames after the first (or in the only frame), at their prescribed positions in the first sample.
         """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
@@ -109,12 +109,16 @@ class PinnedSurface:
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
     def anchors(self, frame: int) -> Anchors:
-        """Return all samples with springs in the interval that ends at ``frame``, without those that hard pins hold."""
+        """Return all s samples of the pinned surface at which springs may act in the interval that ends at
+        ``frame``. Samples that hard pins hold are omitted.
+        """
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Return the indices (c,) of the samples with a spring in the interval that ends at ``frame``, and the nearest
-        spring of each sample of :meth:`anchors`, (s,).
+        """Choose at most ``most`` (see the class) of the s samples of :meth:`anchors`, to have fewer springs.
+
+        Return the indices ``points`` (c,) of the chosen samples, and ``nearest`` (s,): the chosen sample that is
+        nearest to sample i is ``points[nearest[i]]``.
         """
         return self._found(frame)[1]
 
@@ -200,7 +204,8 @@ class PinSprings(NamedTuple):
 
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : function that returns the points of an Embedding, with positions that depend on a solver's unknowns
+    carried : function of an Embedding; it returns the embedded points as Points, whose positions depend on a solver's
+        unknowns (vertex positions or unknowns of a subspace)
     """
 
     pinned: PinnedSurface

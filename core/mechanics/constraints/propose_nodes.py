@@ -130,8 +130,9 @@ class _Chosen:
     def _best(self, vertices: np.ndarray) -> int | None:
         """Return the vertex with the largest product of distance and a power of softness; None if all products are 0.
 
-        The distance is that to the nearest node or pin, or to the mirror vertex if that is nearer. Without nodes and
-        pins, the distance from the centroid of all vertices replaces it.
+        The distance is measured from a vertex to the nearest node or pin, or to the vertex's own mirror vertex if the
+        mirror vertex is nearer. Without nodes and pins, the distance to the centroid of all vertices replaces the
+        distance to the nearest node or pin.
         """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]

@@ -9,9 +9,9 @@ tissues", is made compressible by the polynomial volume term of [MFEM22]'s Fung.
 makes the linearisation at rest match the Lame parameters. ``psi_i = mu exp(2b p) sigma_i + (lambda' (J-1) - mu) J_i``.
 
 Traps: the exponential overflows at extreme deformation. Above 2b p = ``LARGEST_EXPONENT`` (with b = 1/2: 4.8 times the
-length, 22,000 times the stiffness) its second-order Taylor polynomial continues it, twice differentiable. A negative
-lambda' would make compression unstable, so it is clamped at 0, from ``2b (1 - 2 nu) = 1`` on; beyond that, the bulk
-modulus is higher than Poisson's ratio nu implies.
+length, 22,000 times the stiffness) its second-order Taylor polynomial continues it, twice differentiable. With
+Poisson's ratio nu, lambda' is negative if ``2b (1 - 2 nu) > 1``. A negative lambda' would make compression unstable, so
+it is replaced by 0; the bulk modulus is then higher than nu implies.
 """
 
 from __future__ import annotations

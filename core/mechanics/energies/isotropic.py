@@ -160,8 +160,8 @@ def principal_stress(s, own, slope, out):
 
 @inner_kernel
 def ordered(psi):
-    """Return the energy density ``psi``, or inf if it is NaN (inf - inf after overflow), which the line search cannot
-    compare.
+    """Return the energy density ``psi``, or inf if ``psi`` is NaN (inf - inf after overflow): the line search rejects
+    steps to inf, but cannot compare NaN.
     """
     return psi if psi == psi else np.inf
 

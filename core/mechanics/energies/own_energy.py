@@ -1,8 +1,8 @@
 """User-defined energies: formulas of the principal stretches, differentiated automatically, in the same registry.
 
 A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST`` is replaced by the positive,
-increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative. The added
-energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
+increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative at ``s =
+LEAST``. The added energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
 
 Trap: the quotients flip and twist of :mod:`.isotropic` cancel where their denominators vanish; below
 ``NEARLY_EQUAL``, the limit of the quotient, from second derivatives of psi, replaces it.

@@ -51,8 +51,8 @@ class ForceFields:
 class ForceFieldPotential(StepPotential):
     """Potential of force fields during one step.
 
-    ``pull``: acceleration by the fields at the p points of the body; ``velocities`` (p,3) m/s: of these points at the
-    beginning of the step.
+    ``pull``: acceleration by the fields at the p mass points of the body; ``velocities`` (p,3) m/s: velocities of these
+    points at the beginning of the step.
     """
 
     def __init__(self, body: MassPoints, pull: FieldForce, velocities: np.ndarray, motion: Motion) -> None:
@@ -94,7 +94,7 @@ class ForceFieldPotential(StepPotential):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the stiffness of harmonic springs, and of the drag at ``positions`` (n,3) m, to the
-        the element blocks ``blocks`` (b,3,3).
+        blocks (b,3,3) of the element matrices, ``blocks``.
         """
         if self._stiffness is None and not self._slows:
             return

@@ -1,6 +1,6 @@
 """Mass-proportional Rayleigh damping: forces ``-alpha M v``.
 
-Within a step it is the gradient of a convex potential, the same for every solver:
+Within a step, the damping forces are minus the gradient of a convex potential D, the same for every solver:
 
     D(x) = step/2 v . alpha M v,      v = (x - base) / step
 

@@ -2,11 +2,12 @@
 
     E = sum_e mu_e V_e (theta_e/2 q_e + kappa/4 q_e²),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
 
-over the tets t of each element, with volumes v_t, their sum V_e, and the shear modulus mu_e. The quadratic term is that
-of Puso and Solberg ("A stabilized nodally integrated tetrahedral", IJNME 67, 2006) on the difference from the element's
-mean. Both terms vanish for affine motion and are invariant under rotations. With the quadratic term alone, tets of soft
-parts that are shaken with stiff ones turn inside out within upright elements, and Mixed FEM needs up to five times the
-iterations; the quartic term prevents both, and is negligible at small strain. ``docs/design/elements.md``.
+over the tets t of each element e, with the tets' deformation gradients F_t and volumes v_t, their mean F_e and sum V_e,
+and the shear modulus mu_e. The term with theta is the stabilization of Puso and Solberg ("A stabilized nodally
+integrated tetrahedral", IJNME 67, 2006), applied to the differences F_t - F_e. Both terms vanish for affine motion and
+are invariant under rotations. With the quadratic term alone, tets of soft parts that are shaken with stiff ones turn
+inside out within upright elements, and Mixed FEM needs up to five times the iterations; the quartic term prevents both,
+and is negligible at small strain. ``docs/design/elements.md``.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ class Stabilization(StepPotential):
 
 
 class ReducedStabilization(StepPotential):
-    """Quadratic term of the stabilization in a subspace, where small strains vary little within an element.
+    """Quadratic term of the stabilization (see the module), as a function of a subspace's unknowns.
 
+    The quartic term is omitted: in a subspace, small strains vary little within an element.
     ``stiffness`` (r,r): Hessian by the r unknowns for one coordinate, which are zero at rest.
     """
 

@@ -21,8 +21,8 @@ from ..energies.tangent import Tangent
 class Motion(NamedTuple):
     """Motion of the body's n vertices in a time step, from which loads compute velocities.
 
-    ``x_prev`` (n,3) m: positions at the beginning; ``velocities`` (n,3) m/s: velocities there, None for zero. At
-    positions x the velocity is ``(x - base) / step``, with ``base`` (n,3) m and ``step`` in s.
+    ``x_prev`` (n,3) m: positions at the beginning of the step; ``velocities`` (n,3) m/s: velocities at the beginning,
+    None for zero. At positions x the velocity is ``(x - base) / step``, with ``base`` (n,3) m and ``step`` in s.
 
     A solver solves for the positions after the fraction ``theta`` of the time step, and extrapolates them to its end.
     ``base`` is ``x_prev`` plus ``extrapolation`` times the displacement from ``x_prev2``, the positions a step earlier.
@@ -52,8 +52,8 @@ class StepPotential(Protocol):
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times a semi-definite Hessian, N/m, to ``blocks`` (b,3,3), those of all element matrices as in
-        ``Elements.matrices``.
+        """Add ``scale`` times a semi-definite Hessian, N/m, to ``blocks`` (b,3,3), the blocks of all element matrices
+        as in ``Elements.matrices``.
         """
 
     def update(self, positions: np.ndarray) -> bool:
@@ -75,8 +75,9 @@ class LowRankPotential(StepPotential):
 class CrossElementPotential(StepPotential):
     """Potential whose Hessian also couples vertices that share no tet, such as contact.
 
-    :meth:`cross_element_hessian` returns these blocks. In a subspace, whose system matrix is dense,
-    :meth:`add_stiffness` adds the whole Hessian instead.
+    In the full space, :meth:`cross_element_hessian` returns the Hessian as blocks per pair of vertices, since the
+    element matrices have no entries for such pairs. In a subspace, whose system matrix is dense, :meth:`add_stiffness`
+    adds the whole Hessian instead.
     """
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:

@@ -6,9 +6,9 @@ force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        about f for small forces, 1 + f / m for large ones
 
-This is a convex potential of the elongation, but Newton's method converges slowly on it: each iteration reduces a large
-elongation by a fraction only. So each iteration of a solver linearises the springs about a force f_0. At the
-elongation a, the force is then
+A spring's energy is a convex function of its elongation, but Newton's method converges slowly on it: each iteration
+reduces a large elongation by a fraction only. So each iteration of a solver linearises the springs about a force f_0.
+At the elongation a, the force is then
 
     f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
 

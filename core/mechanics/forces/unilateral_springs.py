@@ -1,7 +1,7 @@
 """Springs between points and an obstacle that push but never pull, in one iteration of a solver.
 
-Their energy is ``1/2 k max(d - n.u, 0)²`` at points displaced by u. The depths d and normals n are those of each
-point's first contact in the iteration.
+Their energy is ``1/2 k max(d - n.u, 0)²`` at points displaced by u. The depth d at u = 0 and the obstacle's normal n
+are taken from a point's first contact in the iteration, and kept until the iteration ends.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@
    where the surrounding weights are pure (see below), it is replaced by the fractions of the tet's volume in which each
    material has the largest extended weight.
 
-Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance, with harmonic means <.>.
-It is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear ramp from 0 to 1.
-Sharpening begins at 1/3 and is full from 2/3 on, so painted gradients are kept. From 1/2 on, a tet counts as cut by a
-sharp border.
+Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance. Here <.> is the value
+that harmonic extension from the surface gives in the tet; in tets that the surface crosses, it is the mean over the
+surface in the tet. Purity is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear
+ramp from 0 to 1. Sharpening begins at 1/3 and is full from 2/3 on, so painted gradients are kept. From 1/2 on, a tet
+counts as cut by a sharp border.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | Non
 
 
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tets' weights (m,k), sharpened as in the module, from the harmonic weights w at their ``corners``
-    (m,4,k), and the sharpness (m,), 0 to 1. ``squares`` (m,): harmonic extension of w.w.
+    """Return the tets' weights (m,k), sharpened as in the module, and the sharpness (m,), 0 to 1: the fraction of
+    full sharpening. ``corners`` (m,4,k): weights w at the tets' corners, extended harmonically from the surface;
+    ``squares`` (m,): w.w on the surface, extended to the tets likewise.
     """
     mean = corners.mean(axis=1)
     sharp = _sharpness(mean, squares)

@@ -5,6 +5,7 @@ With ``w = h / h_before`` (Hairer, Norsett, Wanner, "Solving Ordinary Differenti
     x = a x0 - b x1 + c v,    v = a v0 - b v1 + c dv/dt
     a = (1 + w)² / (1 + 2 w),    b = w² / (1 + 2 w),    c = h (1 + w) / (1 + 2 w)
 
+with positions and velocities x0, v0 at the start of the step, x1, v1 one step earlier, and x, v at the end of the step.
 For equal steps a = 4/3, b = 1/3, c = 2h/3. Without a history, in the first step, it is implicit Euler; one such step
 keeps the global second order.
 """

@@ -6,7 +6,7 @@
 So ``x - x0 = h ((1 - theta) v0 + theta v)``. theta = 1/2 is the implicit midpoint rule of [EigenFit19]: of second
 order, it conserves momentum, angular momentum and the energy of linear systems. theta = 1 is implicit Euler.
 
-Each step multiplies a vibration of angular frequency omega, as the complex number ``q - i dq/dt / omega``, by
+Each step multiplies a vibration q(t) of angular frequency omega, as the complex number ``q - i dq/dt / omega``, by
 
     r = (1 + i (1 - theta) w) / (1 - i theta w),    w = h omega
 

@@ -170,14 +170,16 @@ class ConjugateGradients:
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the residual r (f,3) after preconditioning and deflation, z (f,3), and the product ``r . z``."""
+        """Return z (f,3), the result of preconditioning and deflation of the residual r (f,3), and the product
+        ``r . z``, from which conjugate gradients compute the step and the next direction.
+        """
         z = self._preconditioner.solve(r)
         if self._deflated:
             z = z + self._deflation.correction(r - self._times(z))
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return the estimated decrement and displacement by which the last solution is off.
+        """Return the estimated error of the last solution: in the Newton decrement, and in the vertices' displacements.
 
         The error is ``A^-1 r`` for the residual r. ``A^-1`` is at most ``1 / theta`` times the preconditioner's
         inverse, with theta the smallest eigenvalue of the preconditioned matrix. Theta is approximated by the smallest

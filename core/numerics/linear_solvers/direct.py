@@ -18,9 +18,9 @@ surfaces may collide again, and each new pattern needs a symbolic step.
 
 
 ANEW = 0.001
-"""Number of vertex pairs, relative to that in the tets, whose addition triggers a new ordering of the unknowns. In
-the older order the factor of three stacked boxes with 24,000 tets (ratio 0.04) has 1.5 times as many non-zeros; that of
-a body with 22,000 tets that has slid in self-contact (0.001 to 0.02) up to 1.25 times.
+"""Number of added contact pairs, relative to the number of vertex pairs in the tets, that triggers a new ordering of
+the unknowns. In the older order the factor of three stacked boxes with 24,000 tets (ratio 0.04) has 1.5 times as many
+non-zeros; that of a body with 22,000 tets that has slid in self-contact (0.001 to 0.02) up to 1.25 times.
 """
 
 SOFT = 0.1

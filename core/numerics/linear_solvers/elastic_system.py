@@ -77,7 +77,8 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from ``hessians``, which the caller has filled, the mass, and other terms.
+        """Assemble the matrix from the mass matrix, from ``hessians``, which the caller has filled with the factor
+        ``scale`` included, and from the terms in the arguments.
 
         ``added`` (e,6,3,3) is added to the hessians unchanged. The Hessians of ``potentials`` at positions (n,3) m and
         the matrix ``low_rank`` are added with the factor ``scale`` (h² for a step).

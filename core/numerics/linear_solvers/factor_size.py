@@ -50,8 +50,8 @@ def factor_bytes(entries: float) -> float:
 
 
 def direct_bytes(body: Body, limit: float) -> float:
-    """Return the memory, in bytes, of a direct solver's factor for a body: a cheap upper estimate if at most ``limit``
-    bytes, else from the counted non-zeros.
+    """Return the memory, in bytes, of a direct solver's factor for a body. A cheap upper estimate is returned if it
+    is at most ``limit`` bytes; otherwise the non-zeros of the factor are counted exactly.
     """
     vertices = len(body.rest_positions)
     estimate = factor_bytes(entries_of_compact(vertices - len(body.pinned)))

@@ -8,8 +8,9 @@ and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the er
 body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
 
 Contact springs and sticking friction may be stiffer by orders of magnitude. While such forces act, x, y and z have
-separate matrices, to which the diagonals of the forces' stiffness blocks are added. On slopes this is a bound within a
-factor of 3, as ``(n.v)² <= 3 sum n_i² v_i²``.
+separate matrices, to which the diagonals of the forces' stiffness blocks are added. On a slope with the normal n, three
+times the added diagonal is an upper bound of the contact stiffness in every direction v, since ``(n.v)² <= 3 sum n_i²
+v_i²``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Groups of vertices for the deflation: connected parts of similar stiffness, and pieces of large parts.
 
-Conjugate gradients spend most time on displacements of very low energy that the preconditioner treats as stiff, above
-all rotations of a stiff part in a soft body. Deflation with the affine displacements of the groups removes these.
+Conjugate gradients spend most time on displacements of very low energy that the preconditioner treats as stiff. These
+are mainly rotations of a stiff part in a soft body. Deflation with the affine displacements of the groups removes them.
 """
 
 from __future__ import annotations

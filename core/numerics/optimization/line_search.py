@@ -15,8 +15,9 @@ ROUND_OFF = 1e-13
 """Error of a merit's value relative to its magnitude."""
 
 LARGEST_ROUND_OFF = 1e-11
-"""The same where terms cancel, as in the energies of tets that are strained little: allowed where the predicted
-decrease is below :data:`ROUND_OFF`, so that the values of the merit decide nothing.
+"""Error of a merit's value, relative to its magnitude, if terms cancel, as in the energies of tets that are strained
+little. It is allowed only if the predicted decrease is below ROUND_OFF times the magnitude: computed values of the
+merit cannot show such a decrease.
 """
 
 SHORTEST = 2.0**-30

@@ -98,8 +98,8 @@ class StepReport:
 
 
 class _Timed:
-    """Context manager that adds the duration of a code block to ``seconds[part]``. It is a class, since a generator is
-    three times as slow, and a step of a small body times a dozen blocks.
+    """Context manager that adds the duration of a code block to ``seconds[part]``. It is a class, since a context
+    manager made from a generator takes three times as long, and a step of a small body needs a dozen of them.
     """
 
     __slots__ = ("part", "seconds", "start")
