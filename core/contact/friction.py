@@ -23,8 +23,8 @@ STICTION_TOLERANCE = 1e-3
 """Slip velocity, in body sizes per second, at which friction reaches mu times the normal force."""
 
 STICK_TOLERANCE = 0.1
-"""Slip velocity, as a fraction of ``eps``, up to which a step's first friction stiffness is accurate enough to end the
-iterations.
+"""Largest slip velocity, as a fraction of ``eps``, at which a step may end right after its first friction stiffness. At
+faster slip, the first stiffness is not accurate enough, and the solver iterates again.
 """
 
 FORCE_TOLERANCE = 0.005
@@ -72,10 +72,10 @@ class TangentialCollisions(NamedTuple):
 
     def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
         """Return the collisions with friction bounds predicted by a linear model for the displacements ``dx`` (s,3) m.
-        The model predicts normal forces that balance all other forces after a full Newton step. In contrast, the forces
-        that the barrier exerts at the new positions balance the other forces only once the iterations converge.
-        Negative bounds are set to 0, and the positive bounds between the same two bodies are scaled down so that the
-        sum of the bounds between two bodies stays the same.
+        The model predicts normal forces that balance all other forces after a full Newton step. The barrier's forces at
+        the new positions are not used, since the barrier's forces balance the other forces only once the iterations
+        converge. Negative bounds are set to 0. The positive bounds between two bodies are then scaled down so that the
+        sum of the bounds between the two bodies does not change.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1
@@ -161,12 +161,12 @@ class LaggedFriction:
         return full
 
     def value(self, y: np.ndarray) -> float:
-        """Return the dissipation potential for contact points at y (p,3) m, J."""
+        """Return the dissipation potential, J, for contact points at y (p,3) m."""
         slip = np.linalg.norm(self._slip(y), axis=1)
         return self._step * float(np.sum(self._forces * _f0(slip, self._eps)))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the dissipation potential's gradient for contact points at y (p,3) m, (p,3) N."""
+        """Return the dissipation potential's gradient, (p,3) N, for contact points at y (p,3) m."""
         slip = self._slip(y)
         force = (self._forces / _slip_over_f1(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
         return self._at_all_points(force)
@@ -177,13 +177,14 @@ class LaggedFriction:
 
         The slip velocity u and the friction force z are two unknowns of the equation ``q(|u|) z = mu lambda u``, where
         ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`), mu is the friction coefficient and lambda the lagged normal force.
-        The stiffness is the linearization of this equation. The first call in a step sets z to 0, and u to the
-        predicted slip if it is larger than the current slip. Later calls use the z that the last linearization
-        predicts. At the solution, the stiffness is the true derivative.
+        The stiffness is the linearization of this equation. The first call in a step sets z to 0. If the slip velocity
+        predicted at the step's beginning is larger than the current slip, the first call sets u to the prediction. Each
+        later call uses the z that follows from the previous call's linearization. At the solution, the stiffness is the
+        true derivative of the force.
 
-        With z = 0 the stiffness is an upper bound of the true derivative; at zero slip it would hold back all sliding
-        points. The true derivative is 0 along u at slips above ``eps``, where friction is constant; with it, the
-        iterations would overshoot for a body about to stick.
+        With z = 0 the stiffness is an upper bound of the true derivative. At zero slip the upper bound would hold back
+        all points that should slide. The true derivative is not used from the start: along u it is 0 at slips above
+        ``eps``, where friction is constant, so the iterations would overshoot for a body about to stick.
         """
         if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):
             self._cached_stiffness = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
@@ -208,15 +209,15 @@ class LaggedFriction:
         return K / (q * self._step)[:, None, None]
 
     def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the results q and dq/ds of :func:`_slip_over_f1`, (p,) each, for the magnitudes s of the slip
-        velocities ``slip`` (p,3) m/s, and the unit vectors (p,3) along these velocities.
+        """Return three arrays for slip velocities ``slip`` (p,3) m/s of magnitudes s: q (p,), dq/ds (p,), and the unit
+        vectors (p,3) along the slip velocities. q and dq/ds are the results of :func:`_slip_over_f1`.
         """
         length = np.linalg.norm(slip, axis=1)
         return *_slip_over_f1(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
 
     def _clamp_to_coulomb(self, z: np.ndarray) -> np.ndarray:
-        """Return friction forces z (p,3) N, each scaled down to at most mu times the normal force. Otherwise the
-        stiffness would not be semi-definite.
+        """Return the friction forces z (p,3) N, each scaled down to at most mu times the normal force. The friction
+        stiffness (:meth:`stiffness`) is semi-definite only for forces within this bound.
         """
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
@@ -229,10 +230,12 @@ class LaggedFriction:
         self._last, self._dual = (slip, self._forces), self.gradient(y)[self._active]
 
     def is_unconverged(self, y: np.ndarray) -> bool:
-        """Return True if friction needs another iteration after the last one, which led to contact points y (p,3) m.
-        There are two reasons. Either the last stiffness was the step's first, which holds back slip, and points slip.
-        Or the linear model of the last iteration predicted a body's friction force with a relative error above
-        ``FORCE_TOLERANCE``. In both cases the step may be wrong as a whole although the last displacement is short.
+        """Return True if friction needs another iteration. The last iteration moved the contact points to y (p,3) m.
+
+        There are two reasons. First, the last stiffness was the step's first stiffness, and some points slip: the first
+        stiffness holds back slip. Second, the linear model of the last iteration predicted a body's friction force with
+        a relative error above ``FORCE_TOLERANCE``. In both cases the step may be wrong although the last displacement
+        is short.
         """
         if self._cached_stiffness is None:
             return False
@@ -246,8 +249,8 @@ class LaggedFriction:
         return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
-        """Return True if mu times the lagged normal forces differ from those of ``other``, at the same p points, by a
-        relative difference above ``LAG_CHANGE``.
+        """Return True if mu times the lagged normal forces changed by more than ``LAG_CHANGE``, as a relative change,
+        from ``other`` to this object. Both objects have the same p contact points.
         """
         normal_forces = (each._at_all_points(each._forces[:, None] * each._normals) for each in (self, other))
         change = np.subtract(*normal_forces)

@@ -3,15 +3,17 @@ projected to a positive semi-definite one.
 
 A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. Its
 squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points. C
-is the row vector of the weights c_i at the minimum, B_j the row vector of their derivatives dc_i/ds_j. With the
-matrices E, K of the columns ``e_j = dr/ds_j`` and K_j,
+is the row vector of the weights c_i at the minimum, B_j the row vector of their derivatives dc_i/ds_j. For every kind
+of pair the derivatives of D are
 
-    dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
+    dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T)
 
-for every kind of pair. Gradient and Hessian lie in a subspace of at most five of the twelve dimensions, spanned by C
-and ``B_j^T r``. The barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the
-edge vectors u and v [IPC20]. ipctk computes the same Hessian on one thread and sums it into a sparse matrix; apart from
-the factorization, that would be most of the cost of contact.
+where E has the columns ``e_j = dr/ds_j``, and K the columns ``K_j = C^T e_j + B_j^T r``.
+
+Gradient and Hessian lie in a subspace of at most five of the twelve dimensions, spanned by C and ``B_j^T r``. The
+barrier of nearly parallel edges is multiplied by a mollifier, a function of ``|u x v|²`` for the edge vectors u and v
+[IPC20]. ipctk computes the same Hessian, but on one thread and as a sparse matrix. The computation by ipctk would be
+most of the cost of contact apart from the factorization.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """
@@ -28,9 +30,10 @@ from ...mechanics.assembly.semi_definite import clamp_negative
 from ...mechanics.assembly.stencils import Stencils
 
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
-"""Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge. An edge-edge pair has the kind ``EDGES`` plus
-ipctk's distance type: which end or interior of each edge is nearest, 8 for both interiors. In edge-vertex and
-face-vertex pairs the nearest point is interior to the edge or face.
+"""Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge. In edge-vertex and face-vertex pairs the
+nearest point is interior to the edge or face. The kind of an edge-edge pair is ``EDGES`` plus ipctk's distance type, a
+number from 0 to 8. The distance type tells for each edge whether the nearest point is an end, and which, or interior;
+in type 8 both points are interior.
 """
 
 
@@ -62,8 +65,8 @@ def normal_force_magnitudes(
     the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
     between the nearest points of the pair.
 
-    The force and its decrease are zero for pairs of nearly parallel edges, since their nearest points jump. The
-    arguments are those of :func:`hessian_stencils`.
+    For pairs of nearly parallel edges the force and its decrease are set to zero: a small rotation of such an edge can
+    move the nearest points from one end of the edge to the other. The arguments are those of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
@@ -72,10 +75,11 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write the weights c (4,) of a pair's four vertices. The weighted sum of the vertices is the vector between two
-    points, one on each primitive. These points are vertices here, where all parameters are zero; up to two parameters
-    move the points along the primitives. Write the derivatives of the weights by the parameters to B (2,4), and return
-    the number of parameters.
+    """Write the weights c (4,) of a pair's four vertices, and return the number of parameters, at most two.
+
+    The weighted sum of the vertices is the vector between two points, one on each primitive. Each parameter moves one
+    of the two points along an edge or face. The weights c are those at parameters of zero, where both points are
+    vertices. The derivatives of the weights by the parameters are written to B (2,4).
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -268,8 +272,9 @@ def _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness,
 
 @inner_kernel
 def _translation_free_basis(basis):
-    """Set the rows of ``basis`` (9,12) to an orthonormal basis of the displacements of four vertices that contain no
-    common translation: their sum is zero. Return the number of rows, 9.
+    """Set the rows of ``basis`` (9,12) to orthonormal displacements of four vertices. The rows span all displacements
+    whose sum over the four vertices is zero, so they contain no translation of all vertices. Return the number of rows,
+    9.
     """
     basis[:, :] = 0.0
     for a in range(3):
@@ -281,9 +286,10 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Write orthonormal vectors that span the range of the Hessian of a pair's squared distance to the first rows of
-    ``basis`` (9,12). Return the number of these vectors, at most five. The pair's vertices are at x (4,3). The weights
-    c (4,) of the vertices, and the derivatives B (2,4) of the weights, are results of :func:`_squared_distance`.
+    """Write orthonormal vectors to the first rows of ``basis`` (9,12), and return their number, at most five. The
+    vectors span the range of the Hessian of the squared distance between a pair's primitives. The pair's vertices are
+    at x (4,3). The weights c (4,) of the vertices, and the derivatives B (2,4) of the weights, are results of
+    :func:`_squared_distance`.
     """
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)

@@ -62,7 +62,8 @@ class _ActiveSubmesh(NamedTuple):
     mesh : the submesh as an ``ipctk.CollisionMesh``
     edges : (e,2), vertex indices in the submesh
     mollified : (e,) m²
-        Factor per edge; the product of two edges' factors is the mollifier threshold of their pair, m⁴.
+        Factor of each edge in the mollifier threshold of edge pairs. The threshold of a pair (m⁴) is the product of the
+        factors of both edges.
     """
 
     kept: np.ndarray
@@ -270,11 +271,11 @@ class Barrier:
         return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(body_pairs)
 
     def value(self, y: np.ndarray) -> float:
-        """Return the barrier potential at y (s,3) m, J."""
+        """Return the barrier potential, J, at vertex positions y (s,3) m."""
         return self._barrier(self.normal_collisions(y), self._submesh_in_use.mesh, self._submesh_in_use.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the barrier potential's gradient at y (s,3) m, (s,3) N."""
+        """Return the barrier potential's gradient, (s,3) N, at vertex positions y (s,3) m."""
         found, out = self.normal_collisions(y), np.zeros_like(y)
         out[self._submesh_in_use.kept] = self._barrier.gradient(
             found, self._submesh_in_use.mesh, self._submesh_in_use.at(y)
@@ -282,7 +283,9 @@ class Barrier:
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Return the barrier's Hessian at y (s,3) m, N/m; the block of each pair is semi-definite if ``projected``."""
+        """Return the barrier's Hessian, N/m, at vertex positions y (s,3) m. If ``projected``, each pair's block is
+        semi-definite.
+        """
         return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
 
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -393,9 +396,10 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
 
 
 def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None) -> Any:
-    """Return ipctk's filter of the vertex pairs that can collide. Excluded are pairs of different bodies not set in
-    ``can_collide`` (b,b) bool, pairs within a body without self-contact, pairs of prescribed vertices, and the excluded
-    pairs of ``surfaces``. It combines label filters: in each, vertices with equal labels do not collide.
+    """Return ipctk's filter of the vertex pairs that can collide. The filter combines label filters: two vertices do
+    not collide if any label filter gives them equal labels. Four kinds of pairs are excluded: pairs of different bodies
+    whose entry in ``can_collide`` (b,b) bool is False, pairs within a body without self-contact, pairs of prescribed
+    vertices, and ``surfaces.excluded_pairs``.
     """
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
@@ -414,9 +418,9 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
-    """Return groups of body ids such that no two bodies of a group can collide, and every pair of bodies that cannot
-    collide is in a common group. ``can_collide`` is (b,b) bool, or None if all pairs can collide; the
-    list is then empty.
+    """Return groups of body ids, each a list. No two bodies of a group can collide. Two bodies that cannot collide are
+    both in at least one group. ``can_collide`` (b,b) bool selects the pairs that can collide. If ``can_collide`` is
+    None, all pairs can collide, and there are no groups.
     """
     if can_collide is None:
         return []

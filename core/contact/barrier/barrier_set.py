@@ -1,7 +1,7 @@
 """Set of IPC barriers whose gap (dmin) and activation distance (dhat) differ between pairs of bodies.
 
-Pairs of bodies with equal gap and distance share a barrier, with the smallest stiffness among them. Each body with
-self-contact has a separate barrier without a gap.
+Pairs of bodies with equal gap and activation distance share a barrier. The stiffness of a shared barrier is the
+smallest stiffness of the pairs that share the barrier. Each body with self-contact has a separate barrier.
 """
 
 from __future__ import annotations
@@ -132,11 +132,11 @@ class BarrierSet:
         return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
 
     def value(self, y: np.ndarray) -> float:
-        """Return the barrier potential at y (s,3) m, J."""
+        """Return the barrier potential, J, at vertex positions y (s,3) m."""
         return sum(part.barrier.value(y[part.kept]) for part in self.parts)
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the barrier potential's gradient at y (s,3) m, (s,3) N."""
+        """Return the barrier potential's gradient, (s,3) N, at vertex positions y (s,3) m."""
         out = np.zeros_like(y)
         for part in self.parts:
             out[part.kept] += part.barrier.gradient(y[part.kept])

@@ -1,9 +1,9 @@
 """Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the collision surfaces of bodies and
 colliders, including self-contact. The surfaces are interpolated from a solver's unknowns and never intersect.
 
-:mod:`...methods.solvers.kinematic_targets` moves pins and colliders to their prescribed positions without collisions.
-If the unknowns are positions at a time within the step, the surfaces are extrapolated to the end of the step, and
-contact acts on the extrapolated surfaces.
+Some time integrators solve for positions at a time within the step. Contact then acts on surfaces that are extrapolated
+to the end of the step. Pins and colliders reach their prescribed positions along paths that are free of collisions;
+:mod:`...methods.solvers.kinematic_targets` computes the paths.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ updated in the step's iterations. ``LAG_TOLERANCE`` applies otherwise.
 """
 
 LAG_IMMEDIATE = 0.6
-"""Relative change of the total friction bound above which friction is updated at once. After smaller changes the update
-waits until two successive iterations agree on the distribution over the pairs.
+"""Relative change of the total friction bound above which friction is updated at once. After a smaller change, the
+update waits until the friction bounds at the vertices differ little between two successive iterations, by a relative
+difference of at most ``LAG_TOLERANCE``.
 """
 
 LAG_MAX_SLIP = 4.0
-"""Slip, as a multiple of dhat, up to which the linear model may predict normal forces. The slip of an iteration is
-averaged over the contact pairs, weighted by friction bound. Points that move farther collide with other faces.
+"""Largest slip of an iteration, as a multiple of dhat, after which the linear model may predict normal forces. The slip
+is a mean over the contact pairs, where each pair is weighted by its friction bound. After a longer slip, points touch
+other faces than the faces in the model.
 """
 
 
@@ -56,7 +58,9 @@ class ContactLoad:
         self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
 
     def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the positions (b + c,3) m of all surface vertices between two steps."""
+        """Return the positions (b + c,3) m of the surface vertices: b vertices of bodies, then c of colliders. Call it
+        before or after a step, not during a step.
+        """
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
     def begin(self, motion: Motion) -> ContactStepPotential:
@@ -69,8 +73,8 @@ class ContactLoad:
 
 class ContactStepPotential(BarrierStepPotential):
     """Barrier and friction potential during a step, with collider vertices at ``collider_positions`` (c,3) m. Friction
-    uses the normal forces at the step's beginning (lagged). It is updated with new normal forces if these become
-    sufficiently different during the iterations.
+    uses lagged normal forces: at first the normal forces at the step's beginning. If the normal forces change enough
+    during the iterations, friction is updated with the new normal forces.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -103,9 +107,11 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the ``tangential`` collisions. ``nodal_bounds`` (b + c,3) N are mu
-        times the normal forces of these collisions, distributed to the surface vertices; they are stored for later
-        comparisons. Surface ``velocities`` (b + c,3) m/s, if given, predict the slip.
+        """Update the lagged friction from the ``tangential`` collisions.
+
+        ``nodal_bounds`` (b + c,3) N: mu times the normal forces of the collisions, distributed to the b vertices of
+        bodies and c vertices of colliders. The bounds are stored for later comparisons. ``velocities`` (b + c,3) m/s,
+        if given: velocities of the surface vertices, which predict the slip.
         """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
@@ -128,8 +134,9 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (b + c,3) m of all surface vertices at the end of the step, for the solver's
-        ``positions`` (n,3) m. These are extrapolated if the solver computes positions at a time within the step.
+        """Return the positions (b + c,3) m of all surface vertices (b of bodies, c of colliders) at the end of the
+        step. ``positions`` (n,3) m are the solver's positions. If the solver computes positions at a time within the
+        step, the surface vertices of bodies are extrapolated to the end of the step.
         """
         y = self._points.positions(positions)
         if self._theta < 1.0:
@@ -156,7 +163,7 @@ class ContactStepPotential(BarrierStepPotential):
     # The potential is multiplied by theta, so that its gradient is the contact force at the end of the step.
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential of barrier and friction at the solver's ``positions`` (n,3) m, J."""
+        """Return the potential of barrier and friction, J, at the solver's ``positions`` (n,3) m."""
         y = self._displaced_surface(positions)
         return self._theta * (self._barrier.value(y) + self._friction.value(self._relative_displacement @ y))
 
@@ -166,12 +173,12 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of barrier and friction at the solver's ``positions`` (n,3) m, (n,3) N."""
+        """Return the gradient of barrier and friction, (n,3) N, at the solver's ``positions`` (n,3) m."""
         return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
-        """Return the Hessian of barrier and friction with respect to the surface vertices, N/m, at the solver's
-        ``positions``.
+        """Return the Hessian, N/m, of barrier and friction by the positions of the surface vertices. The surface
+        vertices are where the solver's ``positions`` (n,3) m put them at the end of the step.
         """
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
@@ -195,7 +202,7 @@ class ContactStepPotential(BarrierStepPotential):
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Return the product of the Hessian and a direction, (n,3) N. The direction consists of the displacements dx
-        (n,3) m of the unknowns and the remaining displacement of the colliders.
+        (n,3) m of the unknowns, and the displacements of the colliders from their current positions to their targets.
         """
         direction = self._surface_displacement(dx, self.remaining_displacement)
         return self._to_unknowns(self._hessian(positions).times(direction))
@@ -229,9 +236,10 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction at a solution of the step if the normal forces differ enough from the lagged ones; return
-        True if updated. This happens once per step at most. The tolerance is tighter if friction was already updated
-        during the iterations, since such updates depend on the path of the iterations.
+        """Update friction at a solution of the step if the normal forces differ enough from the lagged normal forces.
+        Return True if updated. Friction is updated at a solution at most once per step. If friction was already updated
+        during the iterations, the lagged forces are predictions along the path of the iterations; a smaller tolerance
+        then limits the error of the predictions.
         """
         if self._model is None or self._is_settled:
             return False
@@ -244,9 +252,9 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
-        """Update friction if ``nodal_bounds`` (b + c,3) N, mu times the normal forces at the surface vertices, differ
-        from the lagged bounds by a relative difference above ``tolerance``; return True if updated. The new
-        friction is linearized at surface positions y (b + c,3) m.
+        """Update friction if the friction bounds changed by a relative difference above ``tolerance``, and return True
+        if updated. ``nodal_bounds`` (b + c,3) N: the new bounds, mu times the normal forces at the b surface vertices
+        of bodies and the c of colliders. The updated friction is linearized at surface positions y (b + c,3) m.
         """
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False
@@ -255,7 +263,9 @@ class ContactStepPotential(BarrierStepPotential):
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction requires another iteration after the last one, which led to ``positions`` (n,3) m."""
+        """Return True if friction requires another iteration. ``positions`` (n,3) m are the solver's positions after
+        the most recent iteration.
+        """
         return self._friction.is_unconverged(self._relative_displacement @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:

@@ -19,9 +19,10 @@ SEARCH_RADIUS = 2.0
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
-    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``: the pairs of vertices of primitives
-    that intersect or are closer than ``distance`` m, and all pairs of vertices near these (``SEARCH_RADIUS``).
-    ``positions`` (s,3) m are the positions of all surface vertices, at rest or at the first frame.
+    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``. Primitives touch if they intersect
+    or are closer than ``distance`` m. Excluded are the pairs of vertices of touching primitives, and the pairs of
+    vertices that are near each other and near touching primitives (within ``SEARCH_RADIUS``). ``positions`` (s,3) m are
+    the positions of all surface vertices, at rest or at the first frame.
     """
     chosen = surfaces.body_ids == body
     own = (

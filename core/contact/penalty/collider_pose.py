@@ -1,7 +1,8 @@
 """Triangles of a collider at one moment, with normals and a bounding tree.
 
-The normal at the closest point decides on which side of a solid a point lies: on an edge the sum of two face normals,
-at a corner the sum weighted by angles [Baerentzen, Aanaes 2005]. It costs little beside the closest-point search.
+The normal at the closest point decides on which side of a solid a point lies. The normal on an edge is the sum of two
+face normals. The normal at a corner is the sum of the face normals, weighted by angle [Baerentzen, Aanaes 2005]. The
+side test costs little compared with the closest-point search.
 """
 
 from __future__ import annotations

@@ -69,10 +69,10 @@ class ContactPoints:
         Pa.
 
         The points are the vertices of faces with a nonzero area, and sample points on large faces. The area of a face
-        is divided among its corners and sample points. If there are more than ``most`` points, ``choose`` selects
-        ``most`` points that are far apart. The area of each point that is not selected is added to that of the nearest
-        selected point. ``carry`` converts an embedding to embedded points; it is required if the unknowns are not the
-        mesh's vertices.
+        is divided among its corners and sample points. ``most`` is the largest number of points; if there are more, the
+        function ``choose`` selects points that are far apart. The area of each point that is not selected is added to
+        that of the nearest selected point. ``carry`` converts an embedding to embedded points; it is required if the
+        unknowns are not the mesh's vertices.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):

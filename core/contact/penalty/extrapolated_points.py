@@ -18,7 +18,9 @@ class ExtrapolatedPoints:
         self._points, self._theta, self._start = points, motion.theta, points.positions(motion.x_prev)
 
     def positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the positions at the end of the step, (p,3) m, for the solver's ``unknowns`` within the step."""
+        """Return the positions of the points at the end of the step, (p,3) m. The positions are extrapolated from the
+        solver's ``unknowns``, which describe the body at a time within the step.
+        """
         return self._start + (self._points.positions(unknowns) - self._start) / self._theta
 
     def spread(self, forces: np.ndarray) -> np.ndarray:

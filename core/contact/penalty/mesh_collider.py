@@ -3,8 +3,8 @@
 A point that begins a step outside and whose path crosses the surface has passed through, wherever its closest point is.
 The face that it crossed first then pushes it back. Fast bodies therefore do not tunnel through thin plates, and sheets
 have two sides without any orientation. The path is relative to the closest face, so that fast colliders are detected as
-well as fast bodies. A path that cuts a solid's corner does not count: points that slide around an edge would be pulled
-back, and their gap would jump.
+well as fast bodies. A path that only cuts a corner of a solid does not count as passing through. If it counted, points
+that slide around an edge would be pulled back, and their gap would jump.
 
 A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
 decides. At a solid the point counts as outside. At a sheet it counts as lying on the side where the body is, opposite
@@ -24,8 +24,9 @@ from .obstacle import Contacts
 from .sheet_thickness import contact_distance
 
 SAME_WAY = -0.5
-"""Cosine between the face normals at the entry and the exit of a path through a solid. With a smaller cosine, the path
-counts as passing through. If a path ends inside, the direction to the closest point replaces the normal at the exit.
+"""Cosine between the face normals at the entry and the exit of a path through a solid, below which the path counts as
+passing through. Paths with a larger cosine only cut a corner. If a path ends inside, the direction to the closest point
+replaces the normal at the exit.
 """
 
 ROUND_OFF = 1e-12
@@ -45,8 +46,8 @@ side on which its body is.
 """
 
 LEAN = 0.1
-"""Cosine, in absolute value, between the outward direction of a body and the normal of a sheet, from which the outward
-direction decides on which side of the sheet the body is.
+"""Smallest absolute cosine between the outward direction of a body and the normal of a sheet at which the outward
+direction is used to decide on which side of the sheet the body is.
 """
 
 
@@ -60,7 +61,8 @@ class MeshCollider:
         Poses at the step's beginning and end; the same object if the collider stands still.
     thickness : m, distance at which the collider begins to push
     sheet_thickness : m, lower bound of ``thickness`` for sheets
-        It must exceed the penetration at rest: a point that begins a step behind a sheet stays there.
+        It must exceed the depth to which points penetrate at rest. A point that penetrates deeper reaches the other
+        side of the sheet, and could stay on that side in the next step.
     """
 
     def __init__(
@@ -145,8 +147,9 @@ def _turn(t, n, to, to_n, out):
 
 @inner_kernel
 def _frame(t, n, out):
-    """Write to the columns of ``out`` (3,3) orthonormal axes of a triangle with corners t (3,3) and unit normal n (3,):
-    first edge, their cross product, normal. Return False if the triangle has no area.
+    """Write the orthonormal axes of a triangle to the columns of ``out`` (3,3), and return False if the triangle has no
+    area. The axes are u along the first edge, the cross product of n and u, and n. The corners are t (3,3), the unit
+    normal is n (3,).
     """
     side = minus(t[1], t[0])
     length = np.sqrt(dot(side, side))
@@ -164,9 +167,10 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
     """Return the side of a sheet on which a point has to stay: 1 if the sheet's normal n points to that side, else -1.
     ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm.
 
-    In general the point stays on the side on which it lies. A point within ``touch`` m of the sheet, or within
-    ``pierced`` m roughly along the normal, may be on the wrong side. It has to stay on the side opposite to the body's
-    ``outward`` direction, unless the outward direction is nearly parallel to the sheet.
+    In general the point has to stay on the side on which it lies. The side is uncertain in two cases: the distance is
+    at most ``touch`` (m), or the distance is at most ``pierced`` (m) and the offset is roughly along the normal. In
+    these cases the body's ``outward`` direction decides, unless it is nearly parallel to the sheet: the point has to
+    stay on the side from which the outward direction comes.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -178,8 +182,8 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
     """Compute the contacts of ``points`` with a collider at the beginning of a step, in its pose ``before``. Write the
-    contacts to ``found``, and the signed distances from the collider, m, to ``distance``. Write to ``start`` the
-    positions of the points after a rigid motion with their closest faces to the collider's pose ``after``.
+    contacts to ``found``, and the signed distances from the collider, m, to ``distance``. Write positions to ``start``:
+    each point is moved by the rigid motion that takes its closest face from the pose ``before`` to the pose ``after``.
 
     If a point touches the surface or lies slightly behind a sheet, its distance is set to 0, and its position in
     ``start`` is just off the surface.
@@ -212,10 +216,10 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 @parallel_kernel
 def _contacts(first, last, points, start, start_distance, before_corners, after, solid, thickness, reach, found):
-    """Compute the contacts ``found`` of points (p,3) m at the end of a step: gaps, push directions, and the collider's
-    displacements at the closest points. ``start`` is each point's position at the step's beginning, moved with the
-    collider to its final pose; ``start_distance`` is the signed distance there. Points that stay farther than ``reach``
-    m from the collider are skipped.
+    """Compute the contacts of points (p,3) m at the end of a step: gaps, push directions, and the collider's
+    displacements at the closest points. Write the contacts to ``found``. ``start`` (p,3) m: positions of the points at
+    the step's beginning, moved along with the collider to the collider's final pose. ``start_distance`` (p,) m: signed
+    distance at ``start``. Points that stay farther than ``reach`` m from the collider are skipped.
     """
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):

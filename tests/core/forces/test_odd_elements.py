@@ -49,9 +49,7 @@ MESHES = {
     "nearly empty border cells": nearly_empty,
     "an island of one tet": with_an_island,
     "a sheet thinner than a cell": lambda: lattice_tets(box((0.4, 0.3, 0.002)), 10),
-    "a surface that crosses itself": lambda: lattice_tets(
-        joined(sphere(2, 0.1), sphere(2, 0.1, (0.1, 0.03, 0.0))), 10
-    ),
+    "a surface that crosses itself": lambda: lattice_tets(joined(sphere(2, 0.1), sphere(2, 0.1, (0.1, 0.03, 0.0))), 10),
     "one cell": lambda: lattice_tets(box((0.1, 0.1, 0.1)), 2),
     "tets without neighbours": lone_tets,
 }
