@@ -1,8 +1,9 @@
 """[EigenFit19] in its published form: modes of the current configuration, recomputed at the start of each step.
 
-Let ``K u_i = lambda_i M u_i`` be the modes of the projected stiffness K at the step's start, mass-orthonormal in U, and
-R the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1) U^T f`` to the forces f and
-``M U (R - 1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). Both derive from
+Let K be the projected stiffness at the step's start, and u_i the mass-orthonormal modes with
+``K u_i = lambda_i M u_i``. The modes are the columns of U, and Lambda is the diagonal matrix of the lambda_i. R holds
+the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1) U^T f`` to the forces f and
+``M U (R - 1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). Both terms derive from
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
@@ -62,9 +63,10 @@ class CurrentModes:
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return the modal coordinates q (k,), kg^(1/2) m, of k current modes at a step's start with the positions x
-        (r,3), and the stiffness correction ``Y C Y^T``, N/m, with ``Y = dq/dx`` and the correction C in modal
-        coordinates. ``scale`` (c,) multiplies the stiffness per element or cubature point.
+        """Return the modal coordinates q (k,), kg^(1/2) m, of the k current modes, and the low-rank stiffness
+        ``Y C Y^T``, N/m, that the load adds. Y is the derivative dq/dx, and C the stiffness correction of the potential
+        ``1/2 q . C q``. ``x`` (r,3): positions at the start of the step. ``scale`` (c,) multiplies the stiffness per
+        element or cubature point.
         """
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
@@ -109,9 +111,9 @@ class CurrentPotential(LowRankPotential):
     """Potential of the modal coordinates q (k,), kg^(1/2) m, in a step: ``1/2 q . C q``, plus the damping term
     ``friction / 2 (q - q_b) . C (q - q_b)`` with the stiffness correction C.
 
-    q_b: coordinates at the positions that the time integration rule extrapolates (``motion.base``); ``friction``:
-    stiffness-proportional damping over the time step. Arguments: ``q``, coordinates at the step's start; ``low_rank``,
-    dq/dx and C.
+    q_b are the coordinates at the positions that the time integration rule extrapolates (``motion.base``). ``q``:
+    coordinates at the step's start. ``low_rank``: dq/dx and C. ``friction``: coefficient of stiffness-proportional
+    damping, s, divided by the time step, s.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

@@ -1,13 +1,14 @@
 """Estimates from spectra alone: the dynamic error of a coarse body, unmatched and matched, and the number of vibrations
 to match.
 
-A body at rest under a suddenly applied acceleration a moves in its modes, in the linear regime, by
+For small movements, a body at rest under a suddenly applied acceleration field g has the displacement
 
-    u(t) = sum_k p_k (1 - cos omega_k t) / lambda_k v_k,     p_k = v_k . M a
+    u(t) = sum_k p_k (1 - cos omega_k t) / lambda_k v_k,     p_k = v_k . M g
 
-(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). The equation holds for the fine
-body and for the coarse one, unmatched or with the matched stiffness. Let a and b be the modal amplitudes of the fine
-and the coarse body, and B the overlap of coarse with fine modes. The squared distance of the bodies in the mass norm is
+(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). v_k are mass-orthonormal modes
+with the eigenvalues ``lambda_k = omega_k²``. The equation holds for the fine body and for the coarse one, unmatched or
+with the matched stiffness. The modal amplitudes are the factors of v_k: a for the fine body, and b for the coarse body.
+B is the overlap of coarse with fine modes. The squared distance of the bodies in the mass norm is
 ``|u_f - u_c|² = a.a + b.b - 2 b . B a``, and the squared movement is ``a.a``. Both are summed over the accelerations of
 :func:`.vibrations.modal_loads`. The estimate is ``sqrt(max |u_f - u_c|² / max |u_f|²)``, with both maxima over two
 periods of the slowest vibration. It includes the error of motions that the coarse modes cannot represent.
@@ -22,11 +23,14 @@ import numpy as np
 from .matching import Pairs, Spectra, pair, target_modal_stiffness, truncate_at_cluster
 
 SWINGS, SAMPLES = 2, 100
-"""Number of periods of the slowest vibration, and of time samples in them."""
+"""SWINGS: number of periods of the slowest vibration over which the error is estimated. SAMPLES: number of time samples
+in all SWINGS periods together.
+"""
 
 LEFT = 0.07
-"""Fraction of the unmatched error that remains after a match: the median of measurements of vibrations with an
-amplitude of a fifth of the body's size, where stretches are not small (docs/benchmarks/eigenfit.md).
+"""Error that a match leaves in large movements, as a fraction of the body's error without a match. The number is the
+median of measurements of vibrations with an amplitude of a fifth of the body's size, where stretches are not small
+(docs/benchmarks/eigenfit.md).
 """
 
 WORTH = 0.01
@@ -49,9 +53,10 @@ def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
 
 
 def sufficient_mode_count(spectra: Spectra) -> int:
-    """Return the smallest number of lowest coarse vibrations to match with which the expected error exceeds the least
-    possible error by at most WORTH; 0 if no vibration can be matched. The highest coarse mode in the spectra is never
-    matched: it only shows whether a cluster of near-equal eigenvalues ends before it.
+    """Return the number of lowest coarse vibrations to match, or 0 if no vibration can be matched. The result is the
+    smallest number whose expected error is at most WORTH above the least expected error of all numbers. The highest
+    coarse mode in the spectra is never matched: it only shows whether a cluster of near-equal eigenvalues ends before
+    it.
     """
     counts = [m for m in range(1, len(spectra.coarse)) if truncate_at_cluster(spectra.coarse, m) == m]
     paired = [(m, pairs) for m in counts if len((pairs := pair(spectra, m)).coarse)]
@@ -83,8 +88,8 @@ def _apart(spectra: Spectra, K: np.ndarray) -> float:
 
 
 def _factors(times: np.ndarray, eigenvalues: np.ndarray, modal_loads: np.ndarray) -> np.ndarray:
-    """Return the modal amplitudes (t,k,l) at t times, s, of k modes under l suddenly applied accelerations.
-    ``eigenvalues`` (k,) 1/s²; ``modal_loads`` (k,l) are the modal loads.
+    """Return the modal amplitudes (t,k,l) of k modes under l suddenly applied accelerations. ``times`` (t,): s.
+    ``eigenvalues`` (k,): 1/s². ``modal_loads`` (k,l): load of each acceleration on each mode.
     """
     swing = (1.0 - np.cos(np.outer(times, np.sqrt(eigenvalues)))) / eigenvalues
     return swing[:, :, None] * modal_loads

@@ -3,10 +3,11 @@
 *One Stiffness* is DAC: it scales all moduli by the ratio of the first eigenvalues (Chen, Levin, Matusik, Kaufman 2017,
 "Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
 
-*Fitted Materials* multiply the two Lame moduli of each element by separate factors ``exp z``, so that the paired coarse
-modes U have the target stiffness, ``U^T K(z) U = T`` (:func:`.matching.target_modal_stiffness`). A coarse body has two
-errors: it bends too little, and it resists changes of volume too much. A single modulus would trade one error against
-the other. The objective is
+*Fitted Materials* multiply the two Lame moduli of each element by separate factors ``exp z``. The factors change the
+stiffness matrix K(z), so that the coarse modes u_i have the stiffness T of the fine modes with which they are paired:
+``u_i . K(z) u_j = T_ij`` (:func:`.matching.target_modal_stiffness`). Two factors are needed, since a coarse body has
+two errors: it bends too little, and it resists changes of volume too much. A single factor could not correct both
+errors. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
@@ -46,28 +47,32 @@ smallest tried fraction of a Gauss-Newton step.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""Defaults that suit most bodies: the regularisation eps of the fit, and ``by_volume``. This is the weight, from 0 to
-1, of volume fractions in the regularisation of each modulus; fractions of the modal energies have the remaining weight.
+"""Defaults that suit most bodies. EPSILON: strength eps of the regularisation of the fit. BY_VOLUME: weight, from 0 to
+1, of an element's fraction of the body's volume in the regularisation of its two moduli. The modulus's fraction of the
+modal energies has the weight ``1 - BY_VOLUME``.
 """
 
 OFF_DIAGONAL_WEIGHT = 0.3
-"""Weight a of off-diagonal entries of the modal stiffness."""
+"""Weight ``a_ij`` of off-diagonal entries of the modal stiffness in the objective; diagonal entries have the weight 1.
+"""
 
 RESIDUAL = 1e-2
 """Relative residual of the modes computed in an iteration; the relative error of eigenvalues is its square."""
 
 CROSSING = 4
-"""Number of higher modes computed in addition to the modes known at rest: a matched mode may rise above these."""
+"""Number of modes to compute beyond the number known at rest. New moduli may raise a matched mode above modes that were
+higher at rest.
+"""
 
 
 class OneStiffness:
-    """Match method that multiplies all moduli by one factor, the ratio of fine to coarse eigenvalue of the first paired
-    vibration. See :class:`.methods.MatchMethod`.
+    """Match method that multiplies all moduli by one factor. The factor is the fine eigenvalue of the first paired
+    vibration, divided by the coarse eigenvalue of that vibration. See :class:`.methods.MatchMethod`.
     """
 
     name = "one_stiffness"
     label = "One Stiffness"
-    description = "Scale the whole body's stiffness, so that its first frequency is right (DAC); as fast as unmatched"
+    description = "Scale the whole body's stiffness, so that its first frequency is right (DAC); adds no time per step"
     of_positions = controls = False
     variants = ((),)
 
@@ -87,7 +92,7 @@ class FittedMaterials:
 
     name = "fitted_materials"
     label = "Fitted Materials"
-    description = "Scale the stiffness of each region, so that the vibrations are right at rest; as fast as unmatched"
+    description = "Scale the stiffness of each region, so that the vibrations are right at rest; adds no time per step"
     of_positions = controls = False
     variants = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
 
@@ -174,7 +179,8 @@ class _Fit:
 
     def at_rest(self) -> _Fitted:
         """Return modes, residuals and objective for the initial moduli. In the full space the known modes at rest are
-        used. In a subspace these modes are recomputed together with some higher modes, at no extra cost.
+        used. In a subspace the modes are recomputed together with CROSSING higher modes, since the dense eigenproblem
+        of a subspace is small.
         """
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)
@@ -189,8 +195,8 @@ class _Fit:
         return _Fitted(found.modes, now.modes, residual_weights, residuals, total)
 
     def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """Return the Gauss-Newton step (m,2) from the logarithmic factors z (m,2), whose modes and residuals are
-        ``now``.
+        """Return the Gauss-Newton step (m,2) of the logarithmic factors of the moduli. ``z`` (m,2): current logarithmic
+        factors. ``now``: modes and residuals at z.
         """
         J = self._energies(z, now.modes).reshape(len(now.residuals), -1)
         J *= now.residual_weights[:, None]
@@ -200,9 +206,10 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """Return ``u_i . K_e u_j``, 1/s², for all pairs i <= j of k modes (k,r,3), as an array (k(k+1)/2,m,2) by pair,
-        element and modulus. K_e is the part of the stiffness of element e at rest that is proportional to mu or to
-        lambda. z (m,2): logarithmic factors of the moduli.
+        """Return the energy products ``u_i . K_e u_j``, 1/s², as an array (k(k+1)/2,m,2). The first axis lists the mode
+        pairs i <= j, the second the elements e, the third the moduli mu and lambda. K_e is the part of the stiffness of
+        element e at rest that is proportional to the modulus. ``modes`` (k,r,3): the modes u_i. ``z`` (m,2):
+        logarithmic factors of the moduli.
         """
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])

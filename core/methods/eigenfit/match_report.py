@@ -13,9 +13,9 @@ from .matching import SHARE, Pairs, Spectra
 
 
 class Vibration(NamedTuple):
-    """Vibration of the coarse body in the report of a match. ``frequency``, Hz: its unmatched frequency; ``right``, Hz:
-    the frequency of its counterpart in the finer body, 0 if unmatched; ``share``: the fraction of its squared mass norm
-    in the span of the fine modes.
+    """Vibration of the coarse body in the report of a match. ``frequency``, Hz: frequency without a match. ``right``,
+    Hz: frequency of the paired vibration of the finer body, 0 if there is no pair. ``share``: fraction of the mode's
+    squared mass norm that lies in the span of the fine modes.
     """
 
     frequency: float
@@ -37,7 +37,9 @@ class Match(NamedTuple):
 
 
 REFUSED = "Vibrations are not matched: "
-"""First words of the report after a MatchError: vibrations could not be computed or compared."""
+"""Beginning of the report if the vibrations are not matched. The reason follows: the message of a MatchError, or a
+trial simulation that showed no smaller error.
+"""
 
 
 class _Words(NamedTuple):
@@ -55,7 +57,9 @@ OF_MESHES = {
     True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
     False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
 }
-"""Texts of the report by finer body: True for the same mesh in the full space, False for a finer lattice."""
+"""Texts of the report by ``Spectra.is_one_mesh``. True: a subspace is matched to its own mesh in the full space. False:
+a coarse lattice is matched to a finer lattice.
+"""
 
 SLOW = 0.95
 """Vibrations below this fraction of the finer body's frequency are reported as too slow. A coarse body with equally
@@ -122,7 +126,7 @@ def _hertz(eigenvalues: np.ndarray) -> np.ndarray:
 def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, words: _Words) -> str:
     matched = [(k, each) for k, each in enumerate(vibrations, start=1) if each.right]
     if not matched:
-        return f"No vibration matches the {words.finer}, and the body moves unmatched."
+        return f"No vibration matches the {words.finer}, so the body moves without a match."
     many, (first, slowest) = len(matched), matched[0]
     how_many = f"{many} of {wanted}" if many < wanted else str(many)
     match = f"{'chosen ' * is_chosen}{'vibration matches' if wanted == 1 else 'vibrations match'}"
@@ -132,18 +136,20 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
 
 
 def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
-    """Return the sentences on a match that was rejected, since its trial simulation showed no smaller error. ``off``:
-    measured errors per load; ``is_one_mesh``: the finer body is the same mesh in the full space.
+    """Return the sentences on a match that was rejected because the trial simulation showed no smaller error. ``off``:
+    measured errors, one entry per load. ``is_one_mesh``: True if a subspace is matched to its own mesh in the full
+    space.
     """
     tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return a sentence with the errors of the body, matched and unmatched, in per cent of its movement.
+    """Return a sentence with the errors of the body, with and without the match, in per cent of the body's movement.
 
-    ``is_tried``: the errors are measured, else estimated. The sentence omits an estimated unmatched error for two
-    different meshes (``is_one_mesh`` False), since that estimate assumes firmer pins than the body has.
+    ``off``: errors, one entry per load. ``is_tried``: True if the errors were measured, False if they were estimated.
+    ``is_one_mesh``: False if the coarse and the finer body have different meshes. For different meshes the estimate
+    treats the pins as firmer than they are, so the sentence omits the estimated error without the match.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:

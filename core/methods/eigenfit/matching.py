@@ -34,9 +34,9 @@ MOST = 20
 """Number of coarse modes to compute if the number of matched modes is chosen automatically."""
 
 LIMP = 0.3
-"""Least ratio of a coarse eigenvalue to the fine one. Below it too few cubature points resolve the mode: its stresses
-there do not define a usable modal coordinate. Bodies moved correctly from a ratio of 0.37 on, and were thrown about at
-0.06.
+"""Least ratio of a coarse eigenvalue to the paired fine eigenvalue. Below this ratio too few cubature points resolve
+the mode: the mode's stresses at the points are too small to define a usable modal coordinate. Bodies moved correctly at
+ratios of 0.37 or more, and were thrown about at 0.06.
 """
 
 CLUSTER = 1.01
@@ -49,10 +49,10 @@ different mesh.
 """
 
 MIXED = 0.2
-"""Two coarse modes may rotate into each other, at any ratio of their eigenvalues, if the squared overlap of one with
-the other's fine counterpart is at least this. Example: on a crab with four feet, the two slowest coarse modes have
-eigenvalues with the ratio 1.24, and each is an equal mixture of two fine modes. Without this rule their frequencies
-were exchanged.
+"""Least squared overlap at which a match combines two coarse modes whose eigenvalues are not near. The overlap is that
+of one coarse mode with the fine mode that is paired to the other coarse mode. Example: on a crab with four feet, the
+two slowest coarse modes have eigenvalues with the ratio 1.24, and each is an equal mixture of two fine modes. Without
+this rule the match exchanged the frequencies of the two coarse modes.
 """
 
 
@@ -60,10 +60,10 @@ class Spectra(NamedTuple):
     """Vibrations of a coarse body and of the finer body to match, without rigid motions.
 
     Coarse body, c modes: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns.
-    One mode beyond the modes to match shows whether a cluster of near-equal eigenvalues ends before it. Finer body, f
-    modes: eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``:
-    True if the finer body is the same mesh in the full space. ``coarse_loads`` (c,l), ``fine_loads`` (f,l): modal loads
-    due to l accelerations (:func:`.vibrations.modal_loads`).
+    The c modes include one mode more than is to be matched, which shows whether a cluster of near-equal eigenvalues
+    continues. Finer body, f modes: eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine
+    modes. ``is_one_mesh``: True if the finer body is the same mesh in the full space. ``coarse_loads`` (c,l),
+    ``fine_loads`` (f,l): modal loads due to l accelerations (:func:`.vibrations.modal_loads`).
     """
 
     coarse: np.ndarray
@@ -78,8 +78,9 @@ class Spectra(NamedTuple):
 class Pairs(NamedTuple):
     """Pairs of k coarse and fine modes with matching shapes.
 
-    ``coarse``, ``fine`` (k,): indices of the paired modes. ``shares`` (p,): fraction of the squared mass norm of each
-    of the p lowest coarse modes in the span of the fine modes. ``alone`` (a,): coarse modes without a fine counterpart.
+    ``coarse``, ``fine`` (k,): indices of the paired modes. ``shares`` (p,): for each of the p lowest coarse modes, the
+    fraction of the mode's squared mass norm that lies in the span of the fine modes. ``alone`` (a,): coarse modes
+    without a fine counterpart.
     """
 
     coarse: np.ndarray
@@ -96,11 +97,12 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` + 1 modes of the body in its ``space``, and the fine modes to match them with.
+    """Return the lowest ``count`` + 1 modes of the coarse body, and the fine modes to match them with.
 
-    Fine modes are those of ``finer``, a model of the same body on a finer mesh, or by default of ``model`` in its full
-    space. If this finer space is ``space`` itself, its modes are both coarse and fine. ``springs`` are the springs that
-    hold the body in a subspace.
+    The coarse body is ``model`` in its ``space``. The fine modes are those of ``finer``, a model of the same body on a
+    finer mesh. Without ``finer`` they are the modes of ``model`` in its full space. If ``space`` is this full space,
+    the coarse modes serve as fine modes too. ``springs`` hold the body if ``space`` is a subspace; in the full space,
+    the springs of the model hold it.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -131,9 +133,9 @@ def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
-    """Return the pairs of the lowest ``count`` coarse modes with fine modes. Three kinds of coarse modes stay unpaired:
-    those outside the span of the fine modes, those that the cubature does not resolve, and those of a cluster of
-    near-equal eigenvalues that continues beyond ``count``.
+    """Pair the lowest ``count`` modes of the coarse body with modes of the finer body. Three kinds of coarse modes stay
+    unpaired: modes outside the span of the fine modes, modes that the cubature does not resolve, and modes of a cluster
+    of near-equal eigenvalues that continues beyond ``count``.
     """
     assurance = spectra.overlap[: truncate_at_cluster(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
@@ -178,16 +180,17 @@ def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return the matrix F (k,k) with which ``F C F^T`` is a stiffness correction in modal coordinates q, for a
-    correction C in the basis of ``modes`` (k,r,3). ``gradients`` (r,3,k): dq/dx. F is needed if the finer body has
-    another mesh: then springs of pins contribute to the modes but not to q.
+    """Return the matrix F (k,k) that converts a stiffness correction C to modal coordinates q, as ``F C F^T``. C is in
+    the basis of ``modes`` (k,r,3). ``gradients`` (r,3,k): dq/dx. F is used if the coarse and the finer body have
+    different meshes. Springs of pins then change the modes but not q, so that q differs from the amplitudes of the
+    modes.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
 
 class Matching:
-    """Match method that adds a potential of the stretches to the elastic energy, so that the coarse body has the
-    vibrations at rest of the finer body. See :class:`.methods.MatchMethod`.
+    """Match method that adds a potential of the stretches to the elastic energy. The potential gives the coarse body
+    the vibrations that the finer body has about its rest shape. See :class:`.methods.MatchMethod`.
     """
 
     name = "stretch_potential"
@@ -213,8 +216,8 @@ class Matching:
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:
-        """Return the stiffness correction C (k,k), 1/s², in the modal coordinates, with which the k corrected modes
-        have the eigenvalues ``right`` (k,), 1/s².
+        """Return the stiffness correction C (k,k), 1/s², in the modal coordinates. ``right`` (k,), 1/s²: eigenvalues of
+        the k modes after the correction.
         """
         return (self._right * right) @ self._right.T - self._plain
 

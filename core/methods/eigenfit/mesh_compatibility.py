@@ -11,18 +11,20 @@ from ...mechanics.constraints.anchors import cell_sides
 from ..model.model import Model
 
 LIGHTEST, HEAVIEST = 0.8, 1.25
-"""Bounds of the coarse body's mass over the finer body's: frequencies scale with the inverse square root of the mass.
+"""Bounds of the coarse body's mass, divided by the finer body's mass. Frequencies are proportional to the inverse
+square root of the mass, so another mass would change all frequencies.
 """
 
 APART = 2.0
-"""Largest difference between the bounding boxes of the held vertices of both bodies, in cells of the coarse body. They
-differ because pins hold whole tets.
+"""Largest difference between the bounding boxes of the held vertices of the coarse and of the finer body, in cells of
+the coarse body. The boxes differ because pins hold whole tets, which are larger in the coarse body.
 """
 
 NARROW = 0.5
 """Least extent of the pinned region, in cells; smaller regions act as a point or a line on the coarse body. The extent
-is two standard deviations along the second longest axis. Bars with pins of extent 0.45 and 0.47 had errors of 96 and
-51 % of their amplitude, and 184 and 134 % when matched. Bars held at a whole end are correct from 0.58 on.
+is two standard deviations along the second longest axis. A bar with pins of extent 0.45 had an error of 96 % of the
+amplitude without a match, and 184 % with a match. At an extent of 0.47 the errors were 51 % and 134 %. Bars held at a
+whole end are correct from 0.58 on.
 """
 
 

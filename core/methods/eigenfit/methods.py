@@ -43,8 +43,9 @@ class MatchMethod(Protocol):
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *variant: float
     ) -> None:
-        """Match the vibrations at rest of the body in ``space`` by at least one pair of modes. ``springs`` hold the
-        body in a subspace; ``variant`` is one of ``variants``.
+        """Match the vibrations of the body in ``space``, about its rest shape, to those of the finer body. ``pairs``
+        has at least one pair of modes. ``springs`` hold the body if ``space`` is a subspace; in the full space, the
+        springs of the model hold it. ``variant``: further arguments, one tuple of ``variants``.
         """
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
@@ -74,14 +75,15 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_methods(
     solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False, collides: bool = False
 ) -> tuple[type[MatchMethod], ...]:
-    """Return the match methods to try in this order, until one reduces the error of the trial simulation. Raise
-    SettingsError if the method in the settings is unknown, and MatchError if the automatic choice has none.
+    """Return the match methods to try, in order, until one reduces the error of the trial simulation. Raise
+    SettingsError if the method in the settings is unknown, and MatchError if the automatic choice has no method.
 
     The automatic choice begins with fitted materials, which add no cost to a step, are more accurate on most bodies,
-    fold limbs less (``docs/design/eigenfit.md``), and work for bodies that collide. They are not tried in two cases.
-    First, they cannot control single vibrations (``is_controlled``). Second, if all pins are released at some frame
-    (``frees_pins``), materials fitted to the free body sag too much before the release. The potential is not tried for
-    a body that is solved together with others (``collides``).
+    fold limbs less (``docs/design/eigenfit.md``), and work for bodies that collide. Fitted materials are left out in
+    two cases. First, they cannot control single vibrations (``is_controlled``). Second, if all pins are released at
+    some frame (``frees_pins``), materials fitted to the free body sag too much before the release. The second choice is
+    :class:`.Matching`, which adds a potential of the stretches. It is left out for a body that is solved together with
+    others (``collides``), unless single vibrations are controlled.
     """
     name = solver.match_method
     if name == AUTOMATIC:

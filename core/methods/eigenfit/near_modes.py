@@ -23,21 +23,25 @@ from ..subspaces.space import Space
 from .vibrations import Springs, Vibrations, reduced_vibrations
 
 RIGID = 0.01
-"""Largest eigenvalue of a rigid mode, relative to the lowest eigenvalue of a vibration at rest."""
+"""Threshold below which the eigenvalue of a mode marks a rigid motion, relative to the lowest eigenvalue of the
+vibrations about the rest shape.
+"""
 
 SHIFT = 0.1
-"""Shift s relative to the lowest eigenvalue at rest. With a shift, ``T = (K + s M)^-1 M`` exists for a free body too.
-With a smaller shift, rigid motions would dominate ``T V`` and hide all other modes.
+"""Shift s, relative to the lowest eigenvalue of the vibrations about the rest shape. With a shift,
+``T = (K + s M)^-1 M`` exists for a free body too. With a smaller shift, vectors multiplied by T would consist mostly of
+rigid motions, which would hide all other modes.
 """
 
 ROUNDS, RESIDUAL = 8, 1e-3
-"""Largest number of Krylov blocks, and the tolerance of the residual ``|T u - t u| / t`` of each wanted mode u with the
-eigenvalue t of T. The relative error of eigenvalues is the square of the residual.
+"""ROUNDS: largest number of Krylov blocks. RESIDUAL: tolerance of the residual ``|T u - t u| / t`` of each wanted mode
+u. T is the matrix ``(K + s M)^-1 M``, and t is the eigenvalue of T that belongs to u. The relative error of an
+eigenvalue is the square of the residual.
 """
 
 DEPENDENT = 1e-10
-"""Smallest part of a new direction outside the span of earlier blocks, as a fraction of its squared mass norm; less is
-round-off.
+"""Smallest new part of a direction that is kept. The new part is outside the span of earlier blocks. It is measured by
+its squared mass norm, for a direction of mass norm 1. A smaller part is round-off.
 """
 
 
@@ -56,8 +60,9 @@ class NearModes(Protocol):
 def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
     """Return the eigensolver for a space: dense in a subspace, block Krylov in the full space.
 
-    ``springs`` hold the body in a subspace; ``lowest``, 1/s²: lowest eigenvalue of a vibration at rest; ``residual``:
-    relative tolerance of modes in the full space.
+    ``springs`` hold the body if ``space`` is a subspace; in the full space, the springs of the model hold it.
+    ``lowest``, 1/s²: lowest eigenvalue of the vibrations about the rest shape. ``residual``: relative tolerance of
+    modes in the full space.
     """
     return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 
@@ -106,9 +111,10 @@ class _Sparse:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return eigenvalues (w,) 1/s² and eigenvectors (3f,w) over the f free vertices of the lowest modes that are
-        not rigid, at most w = ``count + beyond`` of them. ``block`` (3f,k): start vectors; ``lowest``, 1/s²: estimate
-        of the lowest eigenvalue.
+        """Return the eigenvalues (w,), 1/s², and the eigenvectors (3f,w) of the lowest modes that are not rigid. The f
+        free vertices have three components each. At most w = ``count + beyond`` modes are returned. ``block`` (3f,k):
+        start vectors. ``lowest``, 1/s²: estimate of the lowest eigenvalue, which scales the shift and the threshold of
+        rigid modes.
         """
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
@@ -130,8 +136,8 @@ class _Sparse:
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
 
     def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
-        """Return a mass-orthonormal basis of the component of ``block`` that is orthogonal to V, with ``MV = M V``.
-        Repeating the projection removes round-off.
+        """Return a mass-orthonormal basis of the part of ``block`` that is orthogonal to V, the earlier vectors.
+        ``MV``: product of the mass matrix and V. The projection is repeated, which removes round-off.
         """
         block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
         for _ in range(2):  # Repeating the projection removes round-off.

@@ -1,10 +1,14 @@
 """Match of a body held by soft springs. The springs take part in the body's vibrations, but not in the modal
 coordinates q of the potential ``V = 1/2 q . C q`` (:mod:`.stretch_potential`).
 
-Therefore ``Y = dq/dx`` differs from ``M U`` for the modes U: ``K + Y C Y^T`` has other modes than K as well as other
-eigenvalues, and C has no closed form. Near rest all motion lies in the span of the vibration modes and of the
-displacements ``(K + s M)^-1 Y`` due to the forces Y, with a shift s. C is computed iteratively in this span. With the
-current modes U' and eigenvalues Lambda', and the target stiffness T,
+Let K be the stiffness with the springs, M the mass matrix, U the modes, and C the stiffness correction in modal
+coordinates. The potential adds ``Y C Y^T`` to K, with ``Y = dq/dx``. Without springs Y is ``M U``, and C has a closed
+form. With springs Y differs from ``M U``, so that the corrected modes leave the span of U, and C is found by
+iterations.
+
+Near rest all motion lies in the span of the modes U and of the displacements ``(K + s M)^-1 Y`` due to forces Y, with a
+shift s that makes the matrix regular. The iterations use this span alone. Let U' and Lambda' be the modes and
+eigenvalues in an iteration, and T the target stiffness. The change dC of C with
 
     G^T dC G = T - Lambda',    G = Y^T U'
 
@@ -20,15 +24,18 @@ from .near_modes import SHIFT, track_modes
 from .vibrations import Springs, Vibrations, modes_in_space
 
 ROUNDS, EXACT = 30, 1e-11
-"""Largest number of iterations, and the tolerance of the modal stiffness relative to its largest entry."""
+"""ROUNDS: largest number of iterations. EXACT: tolerance of the modal stiffness, relative to the largest entry of the
+target stiffness.
+"""
 
 DEPENDENT = 1e-12
 """Smallest squared singular value of the spanning vectors, relative to the largest; smaller values are round-off."""
 
 
 class SpringSupportedModes:
-    """Reduced model, near rest, of a body held by soft springs. Its basis consists of the body's modes and of the
-    displacements due to the forces dq/dx.
+    """Reduced model, near rest, of a body held by soft springs. The basis consists of the body's modes, and of the
+    static displacements due to the forces that are proportional to dq/dx. q are the modal coordinates of the matched
+    vibrations.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""Kernels for stresses that are fixed in the material's frame and act on the polar stretch.
+"""Kernels for stresses T that are fixed in the material's frame and act on the polar stretch S of the deformation
+gradient F.
 
 With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, in the frame V, by
 
     dS_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
-so that the derivative of ``T : S(F)`` by F is ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` with ``T' = V^T T V``.
+so that the work ``T : S(F)`` has the derivative by F ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` with ``T' = V^T T V``.
 
 A symmetric tensor has six entries: 11, 22, 33, 23, 13, 12. In derivatives the last three are doubled, since each stands
 for two entries.
@@ -18,8 +19,9 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density at strains of 1e-6, over the shear modulus. It is added to both energy densities in ``psi / psi_2``,
-since round-off dominates the quotient of smaller densities.
+"""Energy density at strains of about 1e-6, divided by twice the shear modulus. This energy density is added to the
+elastic energy density psi and to its quadratic approximation psi_2 in the quotient ``psi / psi_2``, since round-off
+dominates the quotient of smaller densities.
 """
 
 
@@ -50,7 +52,7 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
     ``shift`` (m,6): S - I; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal stresses in the
     frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. If psi is not finite,
-    g is one, since the elastic energy is not finite either.
+    g is set to 1: the elastic energy of the body is not finite then, so g does not matter.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -74,7 +76,8 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
-    """Fill ``out`` with ``factor given + (along . given) onto`` per element, for vectors (m,6) and ``factor`` (m,).
+    """Fill ``out`` (m,6) with ``factor * given + dot(along, given) * onto`` per element. ``factor`` (m,) are numbers;
+    ``given``, ``along`` and ``onto`` (m,6) are vectors.
 
     If ``along`` is the derivative of g and ``onto`` is S - I, the kernel maps changes of the stretch S to changes of
     the strain measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it applies
@@ -90,13 +93,15 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Replace the fraction ``share`` (m,) of each element's second derivatives of the energy density psi by the same
-    fraction of ``dphi : C : dphi``, in place. phi and C are the strain measure and Hooke's tensor of
-    :mod:`.stretch_measure`.
+    """Subtract a part of the strain measure's curvature from each element's second derivatives of the energy density
+    psi, in place. With Hooke's tensor C, ``psi = 1/2 phi : C : phi`` for the strain measure phi
+    (:mod:`.stretch_measure`). The curvature of phi contributes the second derivatives of psi minus ``dphi : C : dphi``.
+    The fraction ``share`` (m,) of this contribution is subtracted.
 
     The second derivatives are stored as ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears,
     and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses;
-    ``factor`` (m,): ``sqrt(psi / psi_2)``; ``at_rest`` (m,2): 2 mu and lambda.
+    ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy density psi_2; ``factor`` (m,):
+    ``sqrt(psi / psi_2)``.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

@@ -1,10 +1,11 @@
 """Strain measure whose quadratic form is the energy: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
 
-``psi_2 = 1/2 (S - I) : C : (S - I)`` approximates the energy density psi near rest, so that ``1/2 phi : C : phi = psi``
-everywhere. The modal coordinates q project phi onto the strains of modes with ``u_i . K u_j = lambda_i delta_ij``,
-which are orthogonal in the product of C, so ``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential
-``1/2 q . C q`` therefore has the same bounds relative to W at any stretch as near rest (:mod:`.stretch_potential`). For
-energies quadratic in S, phi is ``S - I`` itself.
+S is the polar stretch. ``psi_2 = 1/2 (S - I) : C : (S - I)``, with Hooke's tensor C, approximates the energy density
+psi near rest, so that ``1/2 phi : C : phi = psi`` everywhere. The modal coordinates q project phi onto the strains of
+modes with ``u_i . K u_j = lambda_i delta_ij``, which are orthogonal in the product of C, so
+``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential ``1/2 q . C q`` is therefore bounded by two fixed
+multiples of W, which hold at every stretch (:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I``
+itself.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from .stretch_kernels import LEAST, fill_along, fill_measure, subtract_curvature
 
 
 class Measured(NamedTuple):
-    """Strain measure ``phi = factor (S - I)`` of m elements, with the quantities that define it. ``shift`` (m,6): S -
-    I; ``factor`` (m,); ``bend`` (m,6): derivative of the factor by S, with doubled off-diagonal entries; ``energies``
-    (m,), Pa: energy densities; ``stresses`` (m,3), Pa: principal stresses; ``values`` (m,3): principal stretches;
+    """Strain measure ``phi = factor (S - I)`` of m elements, with the quantities that define it. S is the polar
+    stretch.
+
+    ``shift`` (m,6): S - I. ``factor`` (m,): ``sqrt(psi / psi_2)``, with the energy density psi and its quadratic
+    approximation psi_2. ``bend`` (m,6): derivative of the factor by S; off-diagonal entries are doubled. ``energies``
+    (m,), Pa: energy densities. ``stresses`` (m,3), Pa: principal stresses. ``values`` (m,3): principal stretches.
     ``at_rest`` (m,2), Pa: 2 mu and lambda.
     """
 
@@ -41,23 +45,25 @@ class Measured(NamedTuple):
         return self.factor[:, None] * self.shift
 
     def change(self, ds: np.ndarray) -> np.ndarray:
-        """Return the linearized change (m,6) of phi due to changes ds (m,6) of the polar stretches."""
+        """Return the linearized change (m,6) of the strain measure phi. ``ds`` (m,6): changes of the polar stretches.
+        """
         out = np.empty_like(self.shift)
         fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . phi`` with respect to each element's stretch, for constant vectors
-        ``by`` (m,6).
+        """Return the derivative (m,6) of ``by . phi`` with respect to each element's stretch. phi is the strain
+        measure, and ``by`` (m,6) are constant vectors.
         """
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add to ``tangent``, in place, the Hessian of ``by . phi`` with respect to the stretches, approximated as if
-        the vectors ``by`` (m,6) were parallel to ``C : phi``. Elements that would become stiffer are left unchanged.
-        Without this term, a potential that cancels most of the stiffness needs up to five times the iterations.
+        """Add the Hessian of ``by . phi`` with respect to the stretches to ``tangent``, in place. phi is the strain
+        measure, and ``by`` (m,6) are constant stresses. The Hessian is approximated as if ``by`` were parallel to
+        ``C : phi``, with Hooke's tensor C. Elements that would become stiffer are left unchanged. Without this term, a
+        potential that cancels most of the stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)

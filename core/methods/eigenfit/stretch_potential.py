@@ -6,13 +6,15 @@ volumes w_e of the elements and a stiffness correction C, the modal coordinates 
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
-phi is a strain measure whose quadratic form is the energy, near rest ``S - I`` (:mod:`.stretch_measure`). At rest
-``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15. The C for given
-frequencies and modes is computed once (:mod:`.matching`). Let ``Lambda + C`` have eigenvalues between r and R relative
-to Lambda, with ``r <= 1 <= R``. For any elastic energy W, ``r W <= W + V <= R W`` at any deformation: a softened body
-remains stable. q depends on F only by its stretch: V is invariant under rigid motions, and its forces have neither a
-resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a mode; soft springs
-are in series with the body, and V corrects the stiffness of the body alone.
+phi is a strain measure (:mod:`.stretch_measure`). Its quadratic form is the energy. Near rest phi is ``S - I``, with
+the polar stretch S. At rest ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq.
+15. The C for given frequencies and modes is computed once (:mod:`.matching`).
+
+Let Lambda be the diagonal matrix of the lambda_i. Let the eigenvalues of ``Lambda + C``, relative to Lambda, be between
+two bounds r and R, with ``r <= 1 <= R``. For any elastic energy W, ``r W <= W + V <= R W`` at any deformation: a
+softened body remains stable. q depends on F only by the stretch: V is invariant under rigid motions, and its forces
+have neither a resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a
+mode; soft springs are in series with the body, and V corrects the stiffness of the body alone.
 
 In Mixed FEM V is a function of the independent stretches, as the elastic energy is. A function of the positions would
 be concave along directions that the independent stretches do not follow, so line searches would stop too early.
@@ -94,9 +96,10 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """Return the matrix L (k,k) that adapts a stiffness correction C to elements with their stiffness multiplied by
-        ``scale`` (m,): ``L C L^T``. The potential ``1/2 q . C q`` then keeps its bounds relative to the elastic energy.
-        For a uniform scale, L is ``sqrt(scale)`` times the identity.
+        """Return the matrix L (k,k) that adapts a stiffness correction C to scaled elements, as ``L C L^T``. ``scale``
+        (m,): factor of each element's stiffness. The potential ``1/2 q . C q`` of the modal coordinates q is bounded by
+        two multiples of the elastic energy, which L leaves unchanged. For a uniform scale, L is ``sqrt(scale)`` times
+        the identity.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -115,20 +118,20 @@ class StretchModes:
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` with respect to the stretch of each element, per unit volume, for a
-        constant vector ``by`` (k,).
+        """Return the derivative (m,6) of ``by . q`` with respect to the polar stretch of each element, per unit volume.
+        q (k,) are the modal coordinates, and ``by`` (k,) is a constant vector.
         """
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
         """Return the derivative (m,6) of ``by . q`` with respect to the strain measure phi of each element, per unit
-        volume, for a constant vector ``by`` (k,).
+        volume. q (k,) are the modal coordinates, and ``by`` (k,) is a constant vector.
         """
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
         """Return the derivative (m,3,3) of ``by . q`` with respect to the deformation gradient F of each element, per
-        unit volume, for a constant vector ``by`` (k,).
+        unit volume. q (k,) are the modal coordinates, and ``by`` (k,) is a constant vector.
         """
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
@@ -165,8 +168,9 @@ class StretchLoad:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """Return the potential V during a step, plus the damping term ``beta / (2 step) (q - q_b) . C (q - q_b)``. The
-        time integration rule extrapolates the coordinates q_b from those of the previous steps.
+        """Return the potential in a step: V, plus the damping term ``beta / (2 step) (q - q_b) . C (q - q_b)``. C is
+        the stiffness correction, and beta, s, the stiffness-proportional damping. The time integration rule
+        extrapolates the coordinates q_b from the coordinates of the previous steps.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -176,9 +180,11 @@ class StretchLoad:
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def energy_fraction_removed(self, elastic: ElasticDensity, x: np.ndarray) -> float:
-        """Return the fraction of the elastic energy W that the potential V cancels at the unknowns x (r,3), relative to
-        the largest fraction possible: ``-V / ((1 - r) W)``, from 0 to 1. r is the lower bound of ``(W + V) / W`` over
-        all strains.
+        """Return the elastic energy that the potential V cancels at the unknowns ``x`` (r,3), divided by the largest
+        energy that V could cancel.
+
+        The result is ``-V / ((1 - b) W)``, from 0 to 1. W is the energy of ``elastic`` at x, and b is the lower bound
+        of ``(W + V) / W`` over all strains.
         """
         G = self._modes.compliance(elastic)
         q, root = self._modes.at(x), np.linalg.cholesky(G)
@@ -188,9 +194,11 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """Potential ``1/2 q . C q`` of the modal coordinates q (k,) during a step, plus the damping term ``friction / 2 (q
-    - base) . C (q - base)``. ``core``: C (k,k), 1/s²; ``friction``: stiffness-proportional damping over the time step;
-    ``base`` (k,): modal coordinates extrapolated from the previous steps.
+    """Potential of the modal coordinates q (k,) during a step: ``1/2 q . C q``, plus the damping term
+    ``friction / 2 (q - base) . C (q - base)``.
+
+    ``core``: stiffness correction C (k,k), 1/s². ``friction``: coefficient of stiffness-proportional damping, s,
+    divided by the time step, s. ``base`` (k,): modal coordinates extrapolated from the previous steps.
     """
 
     def __init__(
@@ -216,8 +224,9 @@ class StretchPotential(StrainPotential):
         return self._last[1:]
 
     def _change(self, at: Measured, residual: np.ndarray) -> np.ndarray:
-        """Return the change (k,) of q due to ``residual`` (m,6): the polar stretches of the positions minus the
-        independent stretches of Mixed FEM. The result is cached, since an iteration needs it twice.
+        """Return the change (k,) of the modal coordinates due to ``residual`` (m,6). The residual of Mixed FEM is the
+        difference between the polar stretches of the positions and the independent stretches. The result is cached,
+        since an iteration needs it twice.
         """
         if self._apart is None or self._apart[0] is not at or self._apart[1] is not residual:
             self._apart = at, residual, self._modes.change(at, residual)
@@ -243,13 +252,13 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the stiffness ``Y C Y^T``, N/m, of the potential, with ``Y = dq/dx`` and the stiffness correction C,
-        which here includes the damping.
+        """Return the stiffness ``Y C Y^T``, N/m, of the potential. Y is the gradient dq/dx of the modal coordinates. C
+        is the stiffness correction, multiplied by a factor for the damping.
 
-        By default Y is the gradient at rest, rotated by the body's mean rotation in the step's first iteration. On a
-        bar with an amplitude of half its length, this needs as few iterations as the exact Y. A strong potential uses
-        the exact Y in each iteration. With ten times the stiffness, the approximate Y takes up to three times the
-        iterations, and it may not give a descent direction of the merit of Mixed FEM.
+        By default Y is the gradient at rest, rotated by the body's mean rotation in the step's first iteration. A bar
+        that swings by half its length needs as few iterations with this Y as with the exact gradient. A strong
+        potential uses the exact Y in each iteration. With ten times the stiffness, the approximate Y takes up to three
+        times the iterations, and it may not give a descent direction of the merit of Mixed FEM.
         """
         if self.is_strong:  # The approximate Y would take up to three times the iterations.
             used = np.flatnonzero(self._core.any(axis=0))
@@ -259,8 +268,9 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the potential's second derivatives due to the curvature of q(S) to the elastic ``tangent``, in place, in
-        the elements that they soften.
+        """Subtract stiffness from the elastic ``tangent``, in place: the part of the potential's second derivatives
+        that is due to the curvature of q(S). q are the modal coordinates as functions of the stretches S. Elements that
+        would become stiffer are left unchanged.
         """
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)

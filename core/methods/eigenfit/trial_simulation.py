@@ -1,9 +1,11 @@
 """Error of a matched body relative to the finer body under the same load, in a trial simulation before a bake.
 
-Vibrations about the rest shape predict small movements only. A boat in 8 modes with correct vibrations moved by a fifth
-of its size: its error was 21 % of the movement, where 6 % had been predicted. The load excites the slowest vibrations,
-which every body has, also a free one. A uniformly stiffer body moves through the same displacements in less time, so
-its trial needs no new simulation.
+The trial is needed because vibrations about the rest shape predict small movements only. Example: in a subspace of 8
+modes, a boat with correct vibrations moved by a fifth of its size. Its error was 21 % of the movement, where the
+vibrations had predicted 6 %.
+
+The load excites the slowest vibrations, which every body has, also a free body. A uniformly stiffer body moves through
+the same displacements in less time, so its trial needs no new simulation.
 """
 
 from __future__ import annotations
@@ -30,19 +32,23 @@ from .methods import MatchMethod
 from .vibrations import Springs, Vibrations, rigid_count, vibrations
 
 PUSHING, BESIDE = 4, 6
-"""Number of slowest vibrations that the load excites, each by an equal force; and number of further computed
-vibrations, since the load contains whole clusters of equal eigenvalues.
+"""PUSHING: number of slowest vibrations that the load excites, each by an equal force. BESIDE: number of further
+vibrations to compute. The load excites a cluster of equal eigenvalues as a whole, and the last cluster may extend
+beyond the first PUSHING vibrations.
 """
 
 BENT = 0.1
-"""Largest displacement in linear statics under the load, over the body's size. Simulated ones are 1.5 times as large.
+"""Largest displacement in linear statics under the load, divided by the body's size. It sets the magnitude of the load.
+Displacements in the trial simulation are 1.5 times as large.
 """
 
 STEPS = 16
 """Time steps per period of the slowest vibration."""
 
 MORE = 4
-"""Number of further vibrations that trials match beyond the number that the estimate at rest finds sufficient."""
+"""Number of vibrations that trials match in addition to the number that :func:`.error_estimate.sufficient_mode_count`
+returns.
+"""
 
 ITERATIONS = 100
 """Largest number of iterations of a step: trial simulations are comparable only if their steps converge."""
@@ -110,9 +116,9 @@ def reference_trajectory(
 
 
 def _parts(found: Vibrations) -> np.ndarray:
-    """Return the factors (k,) of the k slowest modes in the sum that forms the load. In each cluster of equal
-    eigenvalues they are the projection of a fixed random field onto the cluster's modes. The load thus does not depend
-    on round-off, which determines the signs of modes and the basis within a cluster.
+    """Return the factors (k,) with which the load combines the k slowest modes. In each cluster of equal eigenvalues
+    the factors are the projection of a fixed random field onto the cluster's modes. Round-off determines the signs of
+    modes and the basis within a cluster; the projection makes the load independent of both.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -130,7 +136,8 @@ class ErrorTest:
     ----------
     swings : reference simulations of the finer body, one per load
     space : space of the coarse body, unmatched, with r unknowns
-    holding_loads : two lists of additional loads that hold the coarse body: without a match, and with one
+    holding_loads : two lists of additional loads that hold the coarse body, such as springs of pins: the first list for
+        the unmatched body, the second for the matched body
     lift : (f,r) interpolation from the space's unknowns to the finer body's f vertices
     surface : two interpolations to the s surface points where errors are measured: (s,f) from the finer body's
         vertices, and (s,r) from the space's unknowns; None: errors are measured at the finer body's vertices
@@ -158,7 +165,9 @@ class ErrorTest:
         return max(self._errors(matching))
 
     def estimates(self, matching: MatchMethod) -> list[Estimate]:
-        """Return the measured errors without a match and with the match ``matching``, one pair per load."""
+        """Return the measured errors, one entry per load. An entry holds the error without a match and the error with
+        the match ``matching``.
+        """
         return [Estimate(*each) for each in zip(self._errors(None), self._errors(matching), strict=True)]
 
     def _errors(self, matching: MatchMethod | None) -> list[float]:
@@ -186,9 +195,9 @@ class ErrorTest:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the measured errors ``off``, one pair per load, justify a match. The match must not increase the
-    error under any load by more than WORSE. Between two different meshes, the largest matched error must also be less
-    than NEARER times the largest unmatched error.
+    """Return True if the measured errors justify a match. ``off``: one entry per load, with the error without and with
+    the match. The match must not increase the error under any load by more than WORSE. Between two different meshes,
+    the largest matched error must also be less than NEARER times the largest unmatched error.
     """
     if any(matched > plain + WORSE for plain, matched in off):
         return False
@@ -196,8 +205,9 @@ def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
-    """Return the candidate sets of paired modes. The first set pairs the lowest ``count`` modes. Unless the user has
-    set this number (``is_set``), a second set pairs the lowest ``count`` + MORE modes, if it has more pairs.
+    """Return one or two candidate sets of paired modes. The first set pairs the lowest ``count`` modes. The second set
+    also pairs the next few modes, whose number is the constant MORE. The second set is left out if it has no more pairs
+    than the first. It is also left out if the user has set ``count`` (``is_set``).
     """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
@@ -216,9 +226,9 @@ def best_match(
     measures the error of a match; without it, return the match by the first method.
 
     A costlier method is chosen only if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with
-    several ``variants`` is tried with all combinations of a variant and a set of ``pairs``; otherwise only with the
-    first variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on another
-    machine makes the same choice.
+    several ``variants`` is tried with each variant and each set of ``pairs``. In all other cases a method is tried only
+    with its first variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on
+    another machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)

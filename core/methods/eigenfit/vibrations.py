@@ -27,12 +27,14 @@ from ..subspaces.reduced_stiffness import symmetric
 from ..subspaces.space import Space
 
 HELD = 1e-9
-"""Stiffness of the pins in a rigid motion, relative to the stiffest pin, below which the motion counts as free."""
+"""Threshold of the pins' stiffness against a rigid motion, relative to the stiffest pin. Below this threshold the
+motion counts as free.
+"""
 
 
 RESIDUAL = 1e-9
-"""Relative residual of modes in all vertices. The relative error of eigenvalues is its square; convergence to round-off
-takes more solves.
+"""Tolerance of the relative residual of vibrations in the full space. The relative error of an eigenvalue is the square
+of the residual. Convergence to round-off takes more solves.
 """
 
 
@@ -109,8 +111,9 @@ def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
 def stiffness_lower_triangle(
     model: Model, tangent: Tangent, pinned: Sequence[int], positions: np.ndarray | None = None
 ) -> tuple[sp.csc_matrix, Pattern]:
-    """Return the lower triangle of the elastic stiffness at a tangent, (3f,3f) N/m over the f vertices that are not
-    ``pinned``, and its sparsity pattern.
+    """Return the lower triangle (3f,3f), N/m, of the elastic stiffness matrix, and the sparsity pattern of the matrix.
+    The f vertices that are not ``pinned`` have three components each. ``tangent``: second derivatives of the elastic
+    energy. ``positions`` (n,3), m: vertices at which the stabilization is evaluated, by default at rest.
     """
     sparsity = BlockSparsity(model.elements.nodes, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
     pattern = sparsity.pattern
@@ -130,8 +133,9 @@ def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
 
 
 def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
-    """Return the static displacements (k,r,3) due to k loads ``forces`` (k,r,3): ``(K + shift M)^-1 f``. The shift,
-    1/s², makes the matrix regular for a free body. ``springs`` hold the body in a subspace.
+    """Return the static displacements (k,r,3) due to k loads: ``(K + shift M)^-1 f``. ``forces`` (k,r,3): the loads f.
+    ``shift``, 1/s²: makes the matrix regular for a free body. ``springs`` hold the body if ``space`` is a subspace; in
+    the full space, the springs of the model hold it.
     """
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
@@ -181,16 +185,19 @@ def _reduced(
 
 
 def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
-    """Return k vectors of the f free unknowns, (3f,k) ordered by component, as changes of all r unknowns, (k,r,3)."""
+    """Return k changes (k,r,3) of the r unknowns of a subspace. ``columns`` (3f,k): the changes of the f free unknowns,
+    first all x components, then y and z. ``free`` (f,): indices of the free unknowns. The other unknowns do not change.
+    """
     out = np.zeros((columns.shape[1], r, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
     return out
 
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
-    """Return the loads (k,12) on k modes, (k,n,3) over a model's vertices, due to twelve accelerations. Three are
-    uniform unit accelerations, like weight or shaken pins; they do not excite vibrations of a free body. Nine have one
-    component that grows linearly along one axis, by 1 over a distance of the body's longest side.
+    """Return the modal loads (k,12) of k modes under twelve accelerations. ``modes`` (k,n,3): displacements of the
+    model's n vertices. Three accelerations are uniform unit accelerations, like weight or shaken pins; they do not
+    excite vibrations of a free body. Nine have one component that grows linearly along one axis, by 1 over a distance
+    of the body's longest side.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size
