@@ -55,8 +55,8 @@ def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
 def sufficient_mode_count(spectra: Spectra) -> int:
     """Return the number of lowest coarse vibrations to match, or 0 if no vibration can be matched. The result is the
     smallest number whose expected error is at most WORTH above the least expected error of all numbers. The highest
-    coarse mode in the spectra is never matched: it only shows whether a cluster of near-equal eigenvalues ends before
-    it.
+    coarse mode in the spectra is never matched: this mode only shows whether a cluster of near-equal eigenvalues
+    continues.
     """
     counts = [m for m in range(1, len(spectra.coarse)) if truncate_at_cluster(spectra.coarse, m) == m]
     paired = [(m, pairs) for m in counts if len((pairs := pair(spectra, m)).coarse)]

@@ -24,7 +24,7 @@ NARROW = 0.5
 """Least extent of the pinned region, in cells; smaller regions act as a point or a line on the coarse body. The extent
 is two standard deviations along the second longest axis. A bar with pins of extent 0.45 had an error of 96 % of the
 amplitude without a match, and 184 % with a match. At an extent of 0.47 the errors were 51 % and 134 %. Bars held at a
-whole end are correct from 0.58 on.
+whole end are correct at extents of 0.58 and more.
 """
 
 

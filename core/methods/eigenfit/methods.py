@@ -65,7 +65,7 @@ AUTOMATIC = "automatic"
 MENU = {
     AUTOMATIC: (
         "Automatic",
-        f"{FittedMaterials.label}, or {Matching.label} if its error in a trial simulation is much smaller",
+        f"{FittedMaterials.label}, or {Matching.label} if they do not reduce the error in a trial simulation",
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
@@ -82,8 +82,8 @@ def match_methods(
     fold limbs less (``docs/design/eigenfit.md``), and work for bodies that collide. Fitted materials are left out in
     two cases. First, they cannot control single vibrations (``is_controlled``). Second, if all pins are released at
     some frame (``frees_pins``), materials fitted to the free body sag too much before the release. The second choice is
-    :class:`.Matching`, which adds a potential of the stretches. It is left out for a body that is solved together with
-    others (``collides``), unless single vibrations are controlled.
+    :class:`.Matching`, which adds a potential of the stretches. Matching is left out for a body that is solved together
+    with others (``collides``), unless single vibrations are controlled.
     """
     name = solver.match_method
     if name == AUTOMATIC:

@@ -40,8 +40,8 @@ eigenvalue is the square of the residual.
 """
 
 DEPENDENT = 1e-10
-"""Smallest new part of a direction that is kept. The new part is outside the span of earlier blocks. It is measured by
-its squared mass norm, for a direction of mass norm 1. A smaller part is round-off.
+"""Least squared mass norm of the new part of a direction of mass norm 1. The new part is the component outside the span
+of earlier blocks. A smaller new part is round-off and is dropped.
 """
 
 

@@ -5,7 +5,7 @@ With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, i
 
     dS_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
-so that the work ``T : S(F)`` has the derivative by F ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` with ``T' = V^T T V``.
+so that ``T : S(F)`` has the derivative ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` by F, with ``T' = V^T T V``.
 
 A symmetric tensor has six entries: 11, 22, 33, 23, 13, 12. In derivatives the last three are doubled, since each stands
 for two entries.

@@ -3,9 +3,8 @@
 S is the polar stretch. ``psi_2 = 1/2 (S - I) : C : (S - I)``, with Hooke's tensor C, approximates the energy density
 psi near rest, so that ``1/2 phi : C : phi = psi`` everywhere. The modal coordinates q project phi onto the strains of
 modes with ``u_i . K u_j = lambda_i delta_ij``, which are orthogonal in the product of C, so
-``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential ``1/2 q . C q`` is therefore bounded by two fixed
-multiples of W, which hold at every stretch (:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I``
-itself.
+``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential ``1/2 q . C q`` therefore lies between two fixed
+multiples of W at every stretch (:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I`` itself.
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ class Measured(NamedTuple):
         return self.factor[:, None] * self.shift
 
     def change(self, ds: np.ndarray) -> np.ndarray:
-        """Return the linearized change (m,6) of the strain measure phi. ``ds`` (m,6): changes of the polar stretches.
+        """Return the linearized change (m,6) of the strain measure phi due to changes ``ds`` (m,6) of the polar
+        stretches.
         """
         out = np.empty_like(self.shift)
         fill_along(len(out), ds, self.factor, self.bend, self.shift, out)

@@ -6,7 +6,7 @@ volumes w_e of the elements and a stiffness correction C, the modal coordinates 
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
-phi is a strain measure (:mod:`.stretch_measure`). Its quadratic form is the energy. Near rest phi is ``S - I``, with
+phi is a strain measure (:mod:`.stretch_measure`) with the energy as quadratic form. Near rest phi is ``S - I``, with
 the polar stretch S. At rest ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq.
 15. The C for given frequencies and modes is computed once (:mod:`.matching`).
 

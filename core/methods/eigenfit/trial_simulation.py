@@ -1,7 +1,7 @@
 """Error of a matched body relative to the finer body under the same load, in a trial simulation before a bake.
 
 The trial is needed because vibrations about the rest shape predict small movements only. Example: in a subspace of 8
-modes, a boat with correct vibrations moved by a fifth of its size. Its error was 21 % of the movement, where the
+modes, a boat with correct vibrations moved by a fifth of its size. The error was 21 % of the movement, where the
 vibrations had predicted 6 %.
 
 The load excites the slowest vibrations, which every body has, also a free body. A uniformly stiffer body moves through
@@ -38,8 +38,8 @@ beyond the first PUSHING vibrations.
 """
 
 BENT = 0.1
-"""Largest displacement in linear statics under the load, divided by the body's size. It sets the magnitude of the load.
-Displacements in the trial simulation are 1.5 times as large.
+"""Largest displacement in linear statics under the load, divided by the body's size. The load is scaled to this
+displacement. Displacements in the trial simulation are 1.5 times as large.
 """
 
 STEPS = 16
@@ -207,7 +207,7 @@ def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
     """Return one or two candidate sets of paired modes. The first set pairs the lowest ``count`` modes. The second set
     also pairs the next few modes, whose number is the constant MORE. The second set is left out if it has no more pairs
-    than the first. It is also left out if the user has set ``count`` (``is_set``).
+    than the first set, if the spectra have too few modes, or if the user has set ``count`` (``is_set``).
     """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)

@@ -196,8 +196,8 @@ def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
     """Return the modal loads (k,12) of k modes under twelve accelerations. ``modes`` (k,n,3): displacements of the
     model's n vertices. Three accelerations are uniform unit accelerations, like weight or shaken pins; they do not
-    excite vibrations of a free body. Nine have one component that grows linearly along one axis, by 1 over a distance
-    of the body's longest side.
+    excite vibrations of a free body. Nine accelerations have one component that grows linearly along one axis, by 1
+    over a distance of the body's longest side.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

@@ -28,17 +28,24 @@ ROUNDS = 60
 """Largest number of k-means iterations, which end when no tet changes its cluster."""
 
 LAST_ROUNDS = 3
-"""Number of last iterations that use all tets of a part; the others use a sample."""
+"""Number of last k-means iterations, which use all tets of a part (an island or a material). Earlier iterations use a
+sample of the tets in a large part.
+"""
 
 KEPT = 0.25
-"""Lower bound of the factor that reduces the number of cubature points of a part that is stiffer than the softest."""
+"""Smallest factor by which a part's stiffness reduces the number of cubature points. The softest part has the factor 1,
+and stiffer parts have smaller factors.
+"""
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
-"""Number of tets in the sample of a part for k-means, at least SAMPLE_A_POINT per cubature point."""
+"""SAMPLE: number of tets that k-means samples in a large part. SAMPLE_A_POINT: least number of sampled tets per
+cubature point of the part.
+"""
 
 JITTER = 1e-3
-"""Standard deviation of random offsets of the tets' centres, over that of the centres. Without them, k-means would let
-the round-off of eigenvectors, which differs between computers, decide between equally near clusters.
+"""Standard deviation of random offsets that are added to the tets' centres, relative to the standard deviation of the
+centres. Without offsets, the round-off of eigenvectors would decide between equally near clusters. Round-off differs
+between computers.
 """
 
 ALIKE = 1e-6
@@ -139,9 +146,9 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Return the number of cubature points per part, with the sum ``count``: at least one, more for a large spread of
-    features and a low stiffness, at most one per tet. ``members``: indices of each part's tets; ``stiffness``: one
-    modulus per part.
+    """Return the number of cubature points of each part (an island or a material). The numbers add up to ``count``. A
+    part has at least one point and at most one point per tet. A large spread of features or a low stiffness increases
+    the number. ``members``: indices of each part's tets; ``stiffness``: one modulus per part.
     """
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6

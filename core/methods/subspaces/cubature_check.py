@@ -15,7 +15,7 @@ from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 from .reduced_stiffness import symmetric
 
 ENOUGH = 0.25
-"""Least cubature energy of each low mode, as a fraction of its exact energy."""
+"""Least acceptable cubature energy of each low mode, as a fraction of the mode's exact energy."""
 
 DOUBLINGS = 3
 """Largest number of doublings in the search for enough points."""

@@ -60,9 +60,10 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix as a sum of the mass, the stiffness, and ``scale`` times the stiffness of ``potentials``
-        at the ``unknowns`` (r,3) and of ``low_rank``. The stiffness is computed from ``self.hessians``, the second
-        derivatives by F at the cubature points, to which ``added`` (c,6,3,3) is added in place.
+        """Assemble the matrix: the sum of the mass, the elastic stiffness, and the stiffness of loads. The elastic
+        stiffness is computed from ``self.hessians``, the second derivatives by F at the cubature points, after
+        ``added`` (c,6,3,3) is added to the array in place. The loads are ``potentials``, evaluated at the ``unknowns``
+        (r,3), and ``low_rank``. Only the stiffness of the loads is multiplied by ``scale``.
         """
         if added is not None:
             self.hessians += added

@@ -1,9 +1,10 @@
 """Handles that display a deformed surface by linear blend skinning on the graphics card.
 
-A handle is an affine displacement that skinning weights blend. The simulated surface follows its tets. The subspace's
-handles, which move the vertices of the tets, are inaccurate for surface points between these vertices
-(``skinning.py``). Therefore separate display handles, with small displacements, are fitted to the displacement of the
-surface per unknown. Handles of hard pins are displayed unchanged, since no other handle moves the points of a pin.
+A handle is an affine displacement. Skinning weights blend the handles. The simulated surface follows its tets. The
+subspace's handles, which move the vertices of the tets, are inaccurate for surface points between these vertices
+(``skinning.py``). Therefore separate display handles with small displacements are fitted: for each unknown of the
+subspace, they reproduce the displacement of the surface that the unknown causes. Handles of hard pins are displayed
+unchanged, since no other handle moves the points of a pin.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from .reduced_model import WATCHED, Subspace
 from .skinning_basis import skinning_columns
 
 POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
-"""Number of surface points in the fit per product of a weight and a coordinate, and the least number in total."""
+"""Limits of the number of surface points in the fit; the larger limit applies. POINTS_A_COLUMN: limit per column of the
+fit's matrix, a skinning weight times a homogeneous coordinate. FEWEST_FITTED: limit for a fit with few columns.
+"""
 
 
 class DisplayHandles:

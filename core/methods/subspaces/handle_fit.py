@@ -1,10 +1,11 @@
 """Handles for given positions: the best fit of skinning to a simulation in any space. A handle is an affine
 displacement H_k (4,3) that the weight w_k blends.
 
-Displacements of points p are fitted by ``sum_k w_k(p) (c(p) @ H_k)`` with homogeneous coordinates c(p). The products
-of weights and coordinates are nearly dependent (a smooth weight times x is nearly another weight), so many sets of
-handles fit equally well. The fit prefers small handles: they are stored in 32 bits, and large handles that cancel each
-other would leave their rounding errors. Displacements that skinning can represent are fitted exactly up to rounding.
+Displacements of points p are fitted by ``sum_k w_k(p) (c(p) @ H_k)`` with homogeneous coordinates c(p). The products of
+weights and coordinates are nearly dependent (a smooth weight times x is nearly another weight), so many sets of handles
+fit equally well. The fit prefers small handles. Handles are stored in 32 bits, and the rounding errors of large handles
+remain where the handles themselves cancel each other. Displacements that skinning can represent are fitted exactly up
+to rounding.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from .skinning import Coordinates
 from .skinning_basis import skinning_columns
 
 ROUNDING = float(np.finfo(np.float32).eps) / 2.0
-"""Relative rounding error of a handle in 32 bits. It is also the ridge parameter of the fit, so that handles are larger
-only if the fit improves by more than the additional rounding error.
+"""Relative rounding error of a handle in 32 bits. The constant is also the ridge parameter of the fit, which penalizes
+large handles. The fit therefore accepts larger handles only if the fit improves by more than the rounding errors grow.
 """
 
 
@@ -44,8 +45,8 @@ class HandleFit:
         self._inverse = Vt.T * (sigma / (sigma**2 + len(rest) * ROUNDING**2))
 
     def coefficients(self, values: np.ndarray) -> np.ndarray:
-        """Return the coefficients (4h,k) that fit k functions with the ``values`` (p,k) at the points, as combinations
-        of the products of weights and homogeneous coordinates.
+        """Return the coefficients (4h,k) of the best fit to k functions. ``values`` (p,k): values of the functions at
+        the points. Each coefficient multiplies the product of a skinning weight and a homogeneous coordinate.
         """
         return self._inverse @ (self._directions.T @ values)
 

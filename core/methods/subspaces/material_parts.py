@@ -7,7 +7,9 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Number of stiffness levels per factor of ten in Young's modulus. They divide painted gradients into parts."""
+"""Number of stiffness levels per factor of ten in Young's modulus. Elements of different levels belong to different
+parts, so a painted gradient is divided into several parts.
+"""
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:

@@ -20,8 +20,8 @@ from ..model.model import Model
 from .skinning_modes import ALONG
 
 FLAT = 1e-6
-"""Smallest singular value of a group's vertex positions, relative to the largest. In directions with smaller ones the
-group counts as flat.
+"""Smallest singular value of the vertex positions of a pinned group, relative to the largest singular value. In
+directions with a smaller singular value the group counts as flat, and is not stretched.
 """
 
 OPEN_TURN = 1e-9
@@ -111,8 +111,10 @@ def harmonic_weights(
 def handle_weights(
     model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for the handles of pins: the index of the group of each pinned vertex (p,), the skinning
-    weights (n,s) of the s groups held by springs, and the skinning weights (n,g) of the g pinned groups.
+    """Return three arrays that define the handles of pins. A handle belongs to a connected group of vertices.
+
+    First, the index (p,) of the group of each pinned vertex. Second, the skinning weights (n,s) of the s groups that
+    springs hold. Third, the skinning weights (n,g) of the g groups of pinned vertices.
     """
     group_of_pin = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))

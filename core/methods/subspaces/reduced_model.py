@@ -45,13 +45,13 @@ POINTS_A_MODE = 20
 """Default number of cubature points per mode, which avoids spurious motion ([SubMFEM23] Sec. 7.5)."""
 
 WATCHED = 500
-"""Approximate number of vertices (corners of cubature tets) whose displacements stop rules use. The basis rows of all
-vertices would exceed the processor's cache.
+"""Approximate number of vertices whose displacements decide when iterations stop. The vertices are corners of cubature
+tets. The basis rows of all vertices would exceed the processor's cache.
 """
 
 TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
-"""Number of surface points for contact per handle, and the least number in total. The surface between them can
-penetrate obstacles.
+"""TOUCHING_A_HANDLE: number of surface points for contact per handle. FEWEST_TOUCHING: least number of these points for
+a body. The surface between the points can penetrate obstacles.
 """
 
 
@@ -114,8 +114,9 @@ class ReducedModel:
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return a mask (c,) that is False for all cubature points: the motion of a pin's handle is spread over the
-        body instead of the tets at the pin.
+        """Return a mask (c,) of the cubature points at pins, which is False for all points. In the full space a pin
+        moves the tets at the pin. In a subspace a pin's handle moves a large region of the body, so no cubature point
+        counts as a point at a pin.
         """
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
@@ -127,7 +128,9 @@ class ReducedModel:
         return one_blas_thread()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
-        """Return the dense linear system of the subspace. It does not depend on the arguments."""
+        """Return the dense linear system of the subspace. The arguments exist for the interface of :class:`Space` and
+        are not used.
+        """
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
@@ -162,8 +165,8 @@ class ReducedModel:
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices: ``A^T M
-        a``.
+        """Return the forces (r,3), N, on the unknowns: ``A^T M a``. ``accelerations`` (n,3), m/s²: the accelerations a
+        of the vertices.
         """
         return self.moved_mass.T @ accelerations
 
@@ -271,8 +274,9 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """Return the skinning subspace that the arrays ``parts`` define. Free unknowns come first, then four unknowns per
-    handle of hard pins.
+    """Return the skinning subspace that the arrays ``parts`` define. Free unknowns come first. Prescribed unknowns
+    follow: four per group of hard pins (vertices with prescribed positions), which define the affine displacement of
+    the group.
     """
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)

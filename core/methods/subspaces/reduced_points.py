@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from ...mechanics.forces.embedded_points import NO_SHARE
 
 UNSEEN = 1e-3
-"""Least singular value of the matrix of the fit, relative to the largest. Changes of the unknowns with smaller values
-hardly move the points, and are left out.
+"""Least singular value of the fit's matrix that is kept, relative to the largest singular value. Changes of the
+unknowns with a smaller singular value hardly move the points, and are left out.
 """
 
 
@@ -69,12 +69,13 @@ class ReducedPoints:
         return moving <= NO_SHARE * size.max(initial=0.0)
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
-        """Condense springs between the p points and targets t, with non-negative ``weights`` (p,), to at most r springs
-        with the same effect. Return the points and the weights of the new springs, and the matrix (r,p) that maps the
-        targets t to the new targets. The matrix is None if nothing was condensed.
+        """Condense springs between the p points and targets to at most r springs with the same effect. Return the
+        points and the weights of the new springs, and the matrix (r,p) that maps the targets to the new targets. The
+        matrix is None if nothing was condensed. ``weights`` (p,): non-negative weights w of the springs.
 
-        ``sum_p w_p |y_p - t_p|²`` changes only by a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U -
-        Q^T sqrt(w) t|²`` plus the part orthogonal to Q.
+        The points are ``y = Y + E U`` with the unknowns U, and the springs' energy is proportional to
+        ``sum_p w_p |y_p - t_p|²`` with the targets t. The factors Q and R of ``sqrt(w) E = Q R`` give the same energy
+        up to a constant: ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``.
         """
         if len(self) <= self.shares.shape[1]:
             return self, weights, None
@@ -88,8 +89,8 @@ class ReducedPoints:
         return self.shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times the symmetric stiffnesses K (p,3,3) of the single points to the upper blocks of a
-        subspace's ``matrix`` (3,r,3,r).
+        """Add the stiffness of each point, times ``scale``, to the upper blocks of a subspace's ``matrix`` (3,r,3,r).
+        ``K`` (p,3,3): symmetric stiffness per point; the points are not coupled.
         """
         # Most points of a body have no contact.
         active = np.flatnonzero(K.any(axis=(1, 2)))

@@ -2,11 +2,12 @@
 
 The matrix consists of one block per pair of axes i, p,
 
-    K_ip = sum_c G_c^T Q_c,ip G_c         with Q_c,ip (3,3) the second derivatives of point c by rows i and p of F
+    K_ip = sum_c G_c^T Q_c,ip G_c
 
-G_c (3,r) holds the gradients of the r basis functions. By symmetry, only six blocks are computed, with a third of the
-arithmetic of ``B^T Q B`` with the map B (9,3r) from the unknowns to F. ``tangent_blocks`` computes
-``Q_c,ip``.
+Q_c,ip (3,3) holds the second derivatives of the elastic energy at cubature point c by the rows i and p of the
+deformation gradient F; ``tangent_blocks`` computes it. G_c (3,r) holds the gradients of the r basis functions. By
+symmetry, only six blocks are computed. This takes a third of the arithmetic of ``B^T Q B``, where B (9,3r) maps the
+unknowns to F.
 
 One thread computes a few columns of a block, so the result is bitwise independent of the number of threads. The BLAS
 multiplies tiles of few columns and few points, which stay in the processor's nearest cache.
@@ -21,18 +22,23 @@ from ...foundation.kernels.jit import THREADS, inlined, inner_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 
 BLOCKS = 6
-"""Number of upper blocks of a symmetric matrix of 3 x 3 blocks, computed in the order (1,2), (1,3), (2,3), (1,1),
-(2,2), (3,3). The cheapest blocks come last, so that threads end at about the same time.
+"""Number of blocks on and above the diagonal of a symmetric matrix of 3 x 3 blocks. The blocks are computed in the
+order (1,2), (1,3), (2,3), (1,1), (2,2), (3,3). The diagonal blocks are the cheapest and come last, so that threads end
+at about the same time.
 """
 
 CHUNK = 80
 """Number of cubature points that are multiplied and summed at once."""
 
 TILE = 32
-"""Approximate number of columns of G in a tile."""
+"""Approximate number of columns in a tile, a group of columns of the matrix of basis gradients that one thread
+multiplies.
+"""
 
 FEW = 1_000_000
-"""Least product of cubature points and entries of a block for which several threads are faster than one."""
+"""Amount of work above which several threads are faster than one thread. The amount is the number of cubature points,
+times the number of entries of a block.
+"""
 
 
 class ReducedStiffness:
@@ -48,9 +54,9 @@ class ReducedStiffness:
         self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
-        """Fill ``matrix[i,:,p,:]``, for axes i <= p, of a ``matrix`` (3,r,3,r) with stiffness plus mass. If i = p, only
-        the upper triangle is valid. ``blocks`` (c,6,3,3): per cubature point, the energy's Hessian by F in the blocks
-        of ``tangent_blocks``.
+        """Fill the blocks ``matrix[i,:,p,:]``, for axes i <= p, of a ``matrix`` (3,r,3,r) with stiffness plus mass. If
+        i = p, only the upper triangle is valid. ``blocks`` (c,6,3,3): second derivatives of the energy by F at each
+        cubature point, in the format of ``tangent_blocks``.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
@@ -105,8 +111,8 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Fill ``product`` with ``Q_ip G`` for a chunk of cubature points: second derivatives by the rows i and p of F,
-    from ``blocks``, times the basis gradients G (3c,width) of one tile.
+    """Fill ``product`` with ``Q_ip G`` for a chunk of c cubature points. Q_ip are the second derivatives of the energy
+    by the rows i and p of F, which ``blocks`` (c,6,3,3) contains. G (3c,width): basis gradients of one tile.
     """
     for c in range(len(blocks)):
         for a in range(3):

@@ -6,11 +6,11 @@ Weights w_k belong to the vertices, coordinates c(p) are affine in the rest posi
 linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate it, since a point needs only its
 weights.
 
-Skinning is inaccurate for points between the vertices of a tet, with barycentric coordinates b. Their positions by
-interpolated weights differ from their interpolated positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j)
-(c_i - c_j) @ H``. This is small relative to the handles, but not relative to the displacement if many large handles
-nearly cancel each other. Therefore such points follow their tets, and separate handles display them
-(``display_handles.py``).
+Skinning is inaccurate for points between the vertices of a tet. Let b be the barycentric coordinates of such a point.
+Skinning moves the point by interpolated weights, and the tet moves the point by interpolated displacements. The first
+displacement minus the second is ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``. The
+difference is small relative to the handles, but not relative to the displacement if many large handles nearly cancel
+each other. Therefore such points follow their tets, and separate handles display them (``display_handles.py``).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Coordinates(NamedTuple):
 
     @classmethod
     def around(cls, rest_positions: np.ndarray) -> Coordinates:
-        """Return the coordinates of a body with the rest positions (n,3) m, which map its bounding box into the range
-        from -1/2 to 1/2.
+        """Return coordinates that map the bounding box of a body into the range from -1/2 to 1/2. ``rest_positions``
+        (n,3), m.
         """
         low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
         return cls(0.5 * (low + high), float((high - low).max()))

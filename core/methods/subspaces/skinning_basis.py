@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 DEPENDENT = 1e-12
-"""Smallest eigenvalue, relative to the largest, of the columns' mass matrix with unit diagonal. Directions with smaller
-ones are dropped as linearly dependent.
+"""Threshold below which a direction is dropped as linearly dependent. The threshold applies to eigenvalues of the
+columns' mass matrix, relative to the largest eigenvalue. The columns are first scaled, so that the diagonal of the
+matrix is 1.
 """
 
 

@@ -26,12 +26,13 @@ MOST_MODES = 64
 """Largest number of modes that the viewport preview supports."""
 
 DEGENERATE = 1e-6
-"""Largest relative difference of eigenvalues that count as equal. Round-off would decide which of their modes are kept.
+"""Largest relative difference of eigenvalues that count as equal. Modes of equal eigenvalues are kept or left out as a
+group: round-off determines the basis of the group, so a part of the group would differ between computers.
 """
 
 ALONG = 3.0
-"""Factor with which the stiffness of pin springs along one axis, equal along x, y and z, is added to the elastic
-Laplacian, which is the sum of the stiffnesses along the three axes.
+"""Factor of the pin springs' stiffness in the elastic Laplacian. The Laplacian is the sum of the stiffnesses along x, y
+and z. A pin spring has the same stiffness along each axis, so three times the stiffness along one axis is added.
 """
 
 
@@ -98,7 +99,8 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
     """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that would be split is left
-    out, unless fewer than ``free_islands`` + 1 modes would remain. ``values`` (k,) 1/s²: ascending eigenvalues.
+    out. However, at least ``free_islands`` + 1 modes are kept: a rigid mode for each island (connected component)
+    without a pin, and one mode that bends. ``values`` (k,) 1/s²: ascending eigenvalues.
     """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]

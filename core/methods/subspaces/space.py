@@ -80,15 +80,16 @@ class Space(Protocol):
         """
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the tets at pins and of their neighbours. In a subspace the mask (c,) of the cubature
-        points is False.
+        """Return the mask (m,) of the tets at pins and of their neighbours. A subspace returns a mask (c,) of its
+        cubature points that is always False: a pin's handle moves a large region of the body, not only the tets at the
+        pin.
         """
 
     def points(self, embedding: Embedding) -> Any:
         """Return points embedded in the mesh, as functions of the unknowns."""
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3) on the unknowns that correspond to accelerations (n,3) m/s² of the vertices."""
+        """Return the forces (r,3), N, on the unknowns that give the vertices the ``accelerations`` (n,3), m/s²."""
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """Return the initial state for unknowns (r,3) and their velocities (r,3), by default zero."""

@@ -81,7 +81,9 @@ def test_coarse_vibrations_that_are_slower_are_matched_and_named():
 
 def test_none_matches():
     match = told([2.0, 2.001], [1.0, 1.001], np.eye(2), 1)
-    assert match.words.startswith("No vibration matches the full mesh, so the body moves without a match. Vibration 1 is")
+    assert match.words.startswith(
+        "No vibration matches the full mesh, so the body moves without a match. Vibration 1 is"
+    )
     assert match.vibrations == ()
 
 
