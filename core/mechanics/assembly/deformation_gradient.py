@@ -20,10 +20,10 @@ def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
 
 
 def deformation_gradients(positions: np.ndarray, starts: np.ndarray, vertices: np.ndarray, N: np.ndarray) -> np.ndarray:
-    """Return the deformation gradient (e,3,3) per element of vertex ``positions`` (n,3).
+    """Return the deformation gradient (e,3,3) of each element.
 
-    ``starts`` (e+1,), ``vertices`` (k,): nodes of the elements as in :class:`.elements.ElementNodes`; ``N`` (k,3):
-    their shape gradients.
+    ``positions`` (n,3), m: vertex positions; ``starts`` (e+1,), ``vertices`` (k,): nodes of the elements as in
+    :class:`.elements.ElementNodes`; ``N`` (k,3), 1/m: shape gradients of the nodes.
     """
     F = np.empty((len(starts) - 1, 3, 3))
     _deformation_gradients(len(F), positions, starts, vertices, N, F)

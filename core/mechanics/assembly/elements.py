@@ -63,9 +63,10 @@ class ElementNodes:
         return rows, columns
 
     def pairs(self, free_index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows, columns and indices, (p,) int64 each, of all element blocks between free vertices.
+        """Return the rows and columns of the element blocks between free vertices, and the indices of the blocks.
 
-        ``free_index`` (n,) is each vertex's row and column among the free vertices, -1 if it is pinned.
+        All three arrays are (p,) int64. Rows and columns are numbers of free vertices. The indices refer to the list
+        of all element blocks. ``free_index`` (n,): number of each free vertex, -1 for pinned vertices.
         """
         # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
         free_index = np.asarray(free_index, dtype=np.int64)
@@ -86,16 +87,18 @@ class Elements:
     share : (m,) each tet's fraction of the filled volume of its element
     volumes : (e,) m³, as if the body filled the tets
     deviation : (b,) m, or None if each tet is an element
-        Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` with the volumes v_t of the element's tets.
-        As a quadratic form of the node positions it measures how much the tets' F differ from the element's F.
+        Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` over the element's tets t with the volumes
+        v_t. N_a is the shape gradient of node a in the element. N_ta is the shape gradient of node a in tet t, 0 if the
+        tet does not contain the node. As a quadratic form of the node positions, the block values measure how much the
+        tets' F differ from the element's F.
     arms : (k,3) m, or None if each tet is an element
         Rest positions of the nodes relative to the first node of their element.
     is_thin : (e,) bool
-        True for elements of several tets that share no node with a tet that has a node inside the body, in a mesh that
-        conforms to its surface.
+        True if no node of the element belongs to a tet that has a node inside the body: the body is thin there.
+        False everywhere if each tet is an element, or if the body fills some tets only partly.
     tet_slots : (m,10) int64
-        Element block of each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). Its rows may belong to either
-        corner, which does not matter to symmetric contributions.
+        Index of the element block for each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). The block's rows may
+        belong to either corner of the pair. Symmetric contributions do not depend on the order of the corners.
     vertex_count : number n of vertices
     """
 
@@ -138,8 +141,10 @@ class Elements:
         return self._gather.stress_forces(stress, self.N, weights)
 
     def matrices(self, hessians: np.ndarray) -> np.ndarray:
-        """Return the blocks (b,3,3) of all element matrices, from the second derivatives ``hessians`` (e,6,3,3) of the
-        elements' energies by F, in blocks: one block of second derivatives per pair of columns (a, b), a >= b, of F.
+        """Return the blocks (b,3,3) of all element matrices.
+
+        ``hessians`` (e,6,3,3): second derivatives of the elements' energies by F, as six 3 x 3 blocks per element. Each
+        3 x 3 block of ``hessians`` belongs to a pair of columns of F: (0,0), (1,0), (1,1), (2,0), (2,1), (2,2).
         """
         blocks = np.empty((int(self.nodes.block_starts[-1]), 3, 3))
         _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, blocks)
@@ -163,9 +168,10 @@ class Elements:
         return values
 
     def of_tets(self, values: np.ndarray) -> np.ndarray:
-        """Return one sum per element block, (b,), of ``values`` (m,10) that belong to the corner pairs of each tet.
+        """Return the sums (b,) of values per element block.
 
-        Corner pairs are in the order of ``tet_slots``, which names the element block that each value is added to.
+        ``values`` (m,10): one value per corner pair of each tet, with the pairs in the order of ``tet_slots``.
+        ``tet_slots`` lists the element block that each value is added to.
         """
         return np.bincount(self.tet_slots.ravel(), values.ravel(), minlength=int(self.nodes.block_starts[-1]))
 
@@ -319,8 +325,10 @@ def _fill_matrices(begin, end, starts, block_starts, N, hessians, blocks):
 
 @inlined
 def _times_gradient(hessian, N, T):
-    """Compute ``T_a = sum_b H_ab N_b`` (3,3,3) for the columns a of F, from the six blocks H_ab, a >= b, of a
-    ``hessian`` and a shape gradient N (3,).
+    """Compute products of second derivatives with a shape gradient into T (3,3,3): ``T_a = sum_b H_ab N_b``.
+
+    ``hessian`` (6,3,3): second derivatives H_ab of an energy by the columns a and b of F, for a >= b. N (3,): shape
+    gradient with the components N_b. T has one block T_a (3,3) per column a.
     """
     for i in range(3):
         for j in range(3):

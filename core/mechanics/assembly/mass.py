@@ -21,9 +21,10 @@ def element_mass(masses: np.ndarray) -> np.ndarray:
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
-    """Return the assembled mass matrix of one coordinate, (n,n), kg, over n = ``vertex_count`` vertices. The mass
-    matrix of all coordinates is its Kronecker product with the 3 x 3 identity. ``masses`` (m,4), kg, are the corner
-    masses as in :func:`element_mass`.
+    """Return the assembled mass matrix (n,n), kg, of one coordinate.
+
+    ``tets`` (m,4): vertex indices; ``masses`` (m,4), kg: corner masses as in :func:`element_mass`; ``vertex_count``: n.
+    The mass matrix of all coordinates is the Kronecker product of the result with the 3 x 3 identity.
     """
     rows = np.repeat(tets, 4, axis=1).ravel()
     columns = np.tile(tets, (1, 4)).ravel()

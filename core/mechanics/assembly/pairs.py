@@ -1,4 +1,7 @@
-"""Stiffness blocks between vertices that share no tet, for example of two bodies in contact."""
+"""Symmetric matrices as lists of 3 x 3 blocks per pair of vertices.
+
+The two vertices of a pair need not share a tet. For example, they belong to two bodies in contact.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ class Pairs(NamedTuple):
         return self._replace(blocks=factor * self.blocks)
 
     def renumbered(self, number: np.ndarray) -> Pairs:
-        """Return the blocks with each vertex v renamed to ``number[v]``, where ``number`` (n,) increases with v. Blocks
-        of vertices with the number -1 are dropped.
+        """Return the blocks with each vertex v renamed to ``number[v]``. Blocks of vertices with the number -1 are
+        dropped. ``number`` (n,): new numbers, which must increase with v apart from the entries -1.
         """
         kept = self.of((number[self.rows] >= 0) & (number[self.columns] >= 0))
         return kept._replace(rows=number[kept.rows], columns=number[kept.columns])
@@ -36,8 +39,10 @@ class Pairs(NamedTuple):
         return Pairs(self.rows[chosen], self.columns[chosen], self.blocks[chosen])
 
     def lumped(self) -> Pairs:
-        """Return the diagonal matrix D of absolute row sums, one block (3,3) per vertex, of this matrix A. D bounds A
-        from above: ``x^T A x <= x^T D x``. All blocks of A must be off-diagonal.
+        """Return the diagonal matrix D that bounds this matrix A from above: ``x^T A x <= x^T D x``.
+
+        A diagonal entry of D is the sum of the absolute values in a row of A. D has one diagonal block (3,3) per
+        vertex. A must not have diagonal blocks, whose values would be counted twice.
         """
         vertices, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
         sizes, total = np.abs(self.blocks), np.zeros((len(vertices), 3))

@@ -35,12 +35,15 @@ class Gather(NamedTuple):
 def gathered(
     major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
-    """Return the sparsity of a block matrix in compressed storage, and the gather that assembles it.
+    """Return the sparsity of a block matrix in compressed storage, and the :class:`Gather` that assembles its values.
 
-    Element block ``slots[i]`` is added, transposed if ``transposed[i]``, at the indices ``major[i]``, ``minor[i]``;
-    (k,) each. The major index is the row for storage by rows and the column for storage by columns; ``count`` is the
-    number of block rows, and of block columns. The sparsity consists of starts (count+1,) by major index, and minor
-    indices (b,), which ascend within each major index.
+    ``slots`` (k,): indices of the element blocks to add up. ``major``, ``minor`` (k,): matrix indices at which each
+    element block is added. The major index is the row for storage by rows, the column for storage by columns.
+    ``transposed`` (k,) bool: True if the element block is added transposed. ``count``: number of block rows, and of
+    block columns.
+
+    The sparsity consists of starts (count+1,), one per major index, and minor indices (b,). Minor indices ascend within
+    each major index.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")

@@ -37,10 +37,11 @@ class Stencils(NamedTuple):
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
     def pairs(self, carriers: np.ndarray, shares: np.ndarray, count: int) -> Pairs:
-        """Return the sum of the stencils as a matrix over ``count`` vertices from which the points are interpolated.
+        """Return the sum of the stencils as a matrix over ``count`` vertices.
 
-        Point i < p has the vertices ``carriers[i]``, (p,c), padded with -1, and their weights ``shares[i]``, (p,c).
-        Points with larger indices, of obstacles, are fixed.
+        The stencils' first p points are interpolated from the vertices. ``carriers`` (p,c): vertices of each point,
+        padded with -1; ``shares`` (p,c): interpolation weights of the vertices. Points with larger indices are fixed
+        points of obstacles and contribute nothing.
         """
         room = max(64, 4 * len(self.points))
         while True:

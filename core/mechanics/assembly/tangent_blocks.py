@@ -25,10 +25,12 @@ def tangent_blocks(tangent: Tangent, weights: np.ndarray, out: np.ndarray) -> No
 
 @inlined
 def add_pair_terms(na, nb, plus, minus, K):
-    """Add the flip and twist terms (:mod:`..energies.isotropic`) of two columns a, b of F to their block K (3,3).
+    """Add the flip and twist terms (:mod:`..energies.isotropic`) to K (3,3), the block of second derivatives by two
+    columns a and b of F.
 
-    K and the unit vectors na, nb (3,) of the columns are in the frame of the singular vectors. ``plus`` and ``minus``,
-    (3,) each, are (flip + twist) / 2 and (flip - twist) / 2, times the volume of the element.
+    ``na``, ``nb`` (3,): unit vectors of the two columns, n_a and n_b in the module. K, na and nb are in the frame of
+    the singular vectors. ``plus`` and ``minus``, (3,) each, are (flip + twist) / 2 and (flip - twist) / 2, times the
+    volume of the element.
     """
     for i in range(3):
         for j in range(3):

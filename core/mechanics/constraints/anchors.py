@@ -1,14 +1,16 @@
 """Springs that hold the pinned part of a surface inside tets, at sample points on its faces.
 
-Clamping all corners of a tet that a pinned face cuts would hold the body one cell deeper than the face. Instead, each
-face is held as by a layer of material of thickness ``h / kappa`` whose other side is clamped:
+Clamping all corners of a tet that a pinned face cuts would hold the body one cell deeper than the face. Instead,
+springs hold the face as if a layer of the body's material lay between the face and a clamp. The layer is ``h / kappa``
+thick, with the cell side h of the lattice and a dimensionless factor kappa. The spring of a sample has the stiffness
 
-    k_s = kappa E A_s / h        at a sample of the area A_s, in a tet of a lattice with cells of side h
+    k_s = kappa E A_s / h
 
-Here k_s is the stiffness of the sample's spring, E is Young's modulus, and kappa is a dimensionless factor.
-The thickness vanishes with h, and the layer's compliance roughly compensates the excess stiffness of clamped elements.
-Edges and single vertices have no area, and strips narrower than a cell have too little area: there the samples in each
-tet share the stiffness ``kappa_loose E h``, which holds a point and leaves all rotations about it free.
+with Young's modulus E of the sample's tet and the area A_s of the sample. The layer's thickness vanishes with h, and
+the layer's compliance roughly compensates the excess stiffness of clamped elements.
+Edges and single vertices have no area: their samples in each tet share the stiffness ``kappa_loose E h`` instead.
+Strips narrower than a cell have too little area: their samples in each tet share up to ``kappa_loose E h`` in addition.
+The stiffness ``kappa_loose E h`` holds a point and leaves all rotations about the point free.
 
 Each sample lies in one tet, so its stiffness is part of that tet's element matrix.
 """
@@ -30,16 +32,18 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""Stiffness factors (see the module): kappa of pinned faces to which the tets conform, and kappa_loose of samples
-without area. ``geometry/mesh/rigid_clamp.py`` computes kappa of faces that cut through tets.
+"""Dimensionless factors of the stiffness (see the module). CONFORMING is kappa for pinned faces of bodies whose tets
+conform to the surface. LOOSE is kappa_loose, for samples without area and in narrow strips. If faces cut through tets,
+``geometry/mesh/rigid_clamp.py`` computes kappa.
 """
 
 SPACING = 1.0 / 6.0
 """Distance between samples, in sides of the smallest cell that contains a pin."""
 
 NARROW = 0.5
-"""Pinned area within one cell of a tet, in squared cell sides, below which a pinned strip counts as narrow. The samples
-in the tet then also share up to ``kappa_loose E h``.
+"""Threshold, in squared cell sides, for the area that is pinned within one cell of a tet. If less area is pinned, the
+pinned part counts as a narrow strip. Then the samples in the tet share an additional stiffness of up to ``kappa_loose E
+h`` (see the module).
 """
 
 
@@ -105,12 +109,12 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample the part of a surface that ``vertices`` span: the faces between them, edges between them that belong to
-    no such face, and vertices on no such face or edge.
+    """Return samples of the part of a surface that ``vertices`` span: the faces between them, edges between them that
+    belong to no such face, and vertices on no such face or edge.
 
-    ``spacing`` is the distance between samples, m. Return per sample the surface vertices (s,3) and barycentric
-    coordinates (s,3) of its position, its area (s,) m², and the total area (s,) m² of all sampled faces connected with
-    its face. Both areas are 0 for samples on edges and vertices.
+    ``spacing``: distance between samples, m. Return four arrays with one row per sample: its surface vertices (s,3),
+    its barycentric coordinates (s,3), its area (s,) m², and the total area (s,) m² of the sample's pinned part. A
+    pinned part is a set of connected faces. Both areas are 0 for samples on edges and vertices.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True

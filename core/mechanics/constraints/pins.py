@@ -28,7 +28,9 @@ AT_VERTEX = 1e-9
 """A point is treated as a vertex of its tet if a barycentric coordinate is at least 1 minus this tolerance."""
 
 REACH = 0.03
-"""Elongation, in cell sides, at which pin springs stiffen; few loads stretch a spring by twice this length."""
+"""Elongation, in cell sides, at which pin springs stiffen. Stiffened springs are so strong that few loads stretch a
+spring to twice this elongation.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ class PinnedSurface:
     pinned : (p,) indices of the pinned surface vertices
     positions : (samples,p,3) m, track of their prescribed positions
     held : (frames,p) bool, True for vertices held in the interval that ends at a frame
-    most : maximum number of springs; each also gets the stiffness of the omitted samples nearest to it
+    most : maximum number of springs
+        If the pinned surface has more sample points, only ``most`` samples get a spring. The stiffness of each other
+        sample is added to the spring nearest to that sample.
     """
 
     def __init__(
@@ -96,8 +100,10 @@ class PinnedSurface:
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
     def always(self) -> PinnedSurface:
-        """Return a copy with a single frame, for vibrations about a rest state. It holds the vertices that are held in
-        all frames after the first (or in the only frame), at their prescribed positions in the first sample.
+        """Return a copy with a single frame, for vibrations about a rest state.
+
+        The copy holds the vertices that are held in all frames after the first. If there is only one frame, the copy
+        holds the vertices held in that frame. Held vertices stay at the prescribed positions of the first sample.
         """
         held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
         first = self._positions[:1]
@@ -123,7 +129,9 @@ class PinnedSurface:
         return self._found(frame)[1]
 
     def reach(self, frame: int) -> np.ndarray:
-        """Return the reach (c,) m of the springs of :meth:`few`: the elongation at which each stiffens."""
+        """Return the elongations (c,) m at which the springs stiffen. Springs are at the samples chosen by
+        :meth:`few`.
+        """
         return self._found(frame)[2]
 
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
@@ -145,8 +153,10 @@ class PinnedSurface:
         return Anchors(found.embedding.take(free), found.factors[free], found.target_weights[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Return the stiffness matrix (n,n), N/m, of the springs over the tet vertices, for one coordinate, in the
-        interval that ends at ``frame``. It is the same for x, y and z; ``moduli`` (m,) Pa are the tets' Young's moduli.
+        """Return the stiffness matrix (n,n), N/m, of all springs in the interval that ends at ``frame``.
+
+        The matrix is over one coordinate of the n tet vertices, and is equal for x, y and z. ``moduli`` (m,) Pa:
+        Young's moduli of the tets.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))

@@ -109,9 +109,11 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Choose a dynamic node in the stiff part of the vertices ``inside`` (n,) bool, unless the part has a node or a
-        pinned vertex. Choose its mirror vertex, too, if that is outside the part and can be a node. ``part`` (n,):
-        label of each vertex's stiff part, -1 elsewhere.
+        """Choose a dynamic node in one stiff part, unless the part has a node or a pinned vertex. Also choose the
+        node's mirror vertex if the mirror vertex is outside the part and can be a node.
+
+        ``inside`` (n,) bool: True for the vertices of the stiff part. ``part`` (n,): label of each vertex's stiff part,
+        -1 elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return
@@ -128,11 +130,11 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """Return the vertex with the largest product of distance and a power of softness; None if all products are 0.
+        """Return the vertex with the highest score among ``vertices`` (indices); None if all scores are 0.
 
-        The distance is measured from a vertex to the nearest node or pin, or to the vertex's own mirror vertex if the
-        mirror vertex is nearer. Without nodes and pins, the distance to the centroid of all vertices replaces the
-        distance to the nearest node or pin.
+        The score is a distance times a power of the vertex's softness. The distance is the smaller of two: to the
+        nearest node or pin, and to the vertex's own mirror vertex. Without nodes and pins, the distance to the centroid
+        of all vertices replaces the distance to the nearest node or pin.
         """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]

@@ -3,7 +3,7 @@
     psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
 
 with the stretch ``S = R^T F`` (polar decomposition F = R S), the identity I and the Lame parameters mu, lambda, Pa.
-Müller, Gross 2004, "Interactive Virtual Materials". The linear energy as a function of S is the same.
+Müller, Gross 2004, "Interactive Virtual Materials". At a given stretch S, the energy ``linear`` has the same psi.
 
 Trap: the volume term uses the trace of S, so compression to zero volume costs no more than in Hooke's law;
 ``fixed_corotated`` uses J.

@@ -2,8 +2,10 @@
 
     psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
 
-with the stretch S, whose eigenvalues are ``sigma``, and the Lame parameters mu, lambda, Pa. Trap: the twist (see
-``isotropic``) has a pole, see ``fixed_corotated``.
+with the stretch S, whose eigenvalues are ``sigma``, and the Lame parameters mu, lambda, Pa.
+
+Trap: the coefficient twist of the second derivatives (see ``isotropic``) divides by ``sigma_i + sigma_j``. A sum of
+magnitude below 1e-8 is replaced by 1e-8, to avoid division by zero.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ lambda, and b, the material's ``stiffening``. The isotropic exponential solid ``
 tissues", is made compressible by the polynomial volume term of [MFEM22]'s Fung. ``lambda' = lambda + mu (1 - 2b)``
 makes the linearisation at rest match the Lame parameters. ``psi_i = mu exp(2b p) sigma_i + (lambda' (J-1) - mu) J_i``.
 
-Traps: the exponential overflows at extreme deformation. Above 2b p = ``LARGEST_EXPONENT`` (with b = 1/2: 4.8 times the
-length, 22,000 times the stiffness) its second-order Taylor polynomial continues it, twice differentiable. With
-Poisson's ratio nu, lambda' is negative if ``2b (1 - 2 nu) > 1``. A negative lambda' would make compression unstable, so
-it is replaced by 0; the bulk modulus is then higher than nu implies.
+Traps: the exponential overflows at extreme deformation. So above 2b p = ``LARGEST_EXPONENT`` the second-order Taylor
+polynomial of exp replaces exp, and psi stays twice differentiable. With b = 1/2, the polynomial begins at 4.8 times the
+length, where exp has multiplied the stiffness by 22,000. With Poisson's ratio nu, lambda' is
+negative if ``2b (1 - 2 nu) > 1``. A negative lambda' would make compression unstable, so lambda' is replaced by 0; the
+bulk modulus is then higher than nu implies.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from ...foundation.kernels.jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, principal_hessian, principal_stress
 
 LARGEST_EXPONENT = 10.0
-"""Exponent 2b p above which a polynomial continues the exponential."""
+"""Largest argument at which the energy uses the exponential function. The argument is 2b p (see the module). At larger
+arguments, a polynomial replaces the exponential, to avoid overflow.
+"""
 
 
 @inner_kernel

@@ -8,10 +8,11 @@ V``) the second variation
 
 with ``psi_i = dpsi/dsigma_i`` (Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies").
 For a function of a symmetric S, D is symmetric and only ``psi_ij`` and ``flip_ij`` remain. Clamping flip, twist and the
-eigenvalues of psi_ij at zero projects to the nearest semi-definite matrix in the Frobenius norm of dF or dS,
-independent of the axes.
+eigenvalues of psi_ij at zero gives the nearest semi-definite matrix, in the Frobenius norm over dF or dS. The nearest
+matrix does not depend on the choice of axes.
 
-Trap: write flip and twist in closed form in each energy; the quotients above cancel where stretches coincide.
+Trap: write flip and twist in closed form in each energy. Round-off ruins the quotients above where their denominators
+are close to zero.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from .tangent import Tangent, project
 class PrincipalFunction:
     """Kernels of one isotropic energy: its density and the derivatives of the density by the principal stretches.
 
-    They are functions of the principal stretches ``sigma`` (n,3) of n tets and of ``parameters`` (n,2+): mu, lambda and
-    further parameters of the energy. They write into their last arguments. They run serially: this takes 1 ms for
-    100,000 tets, and halves compile time.
+    The kernels are functions of the principal stretches ``sigma`` (n,3) of n tets and of ``parameters`` (n,j). The
+    columns of ``parameters`` are mu, lambda, Pa, and further parameters of the energy. Kernels write into their last
+    arguments. Kernels run on one thread: a serial kernel takes only 1 ms for 100,000 tets, and half
+    the compile time of a parallel kernel.
     """
 
     fill_value: Callable[..., None]
@@ -56,8 +58,8 @@ class PrincipalFunction:
     def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the second derivatives of psi per tet, Pa, at principal stretches ``sigma`` (n,3).
 
-        They are the Hessian by the stretches (n,3,3), and the coefficients flip and twist (see the module), (n,3) each,
-        of the index pairs (2,3), (1,3), (1,2).
+        The result consists of the Hessian by the stretches (n,3,3), the coefficients flip (n,3), and the coefficients
+        twist (n,3) (see the module). The columns of flip and twist belong to the index pairs (2,3), (1,3), (1,2).
         """
         out = np.empty((len(sigma), 3, 3)), np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
         self.fill_curvature(sigma, parameters, *out)
@@ -83,7 +85,9 @@ class IsotropicEnergy:
     own: tuple[str, ...] = ()
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density per deformation gradient, (n,), Pa, for ``parameters`` (n,2+)."""
+        """Return the energy density (n,), Pa, at each deformation gradient. ``parameters`` (n,j): mu, lambda, Pa, and
+        further parameters of the energy.
+        """
         return self.principal.value(deformation.sigma, parameters)
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
@@ -101,7 +105,9 @@ class IsotropicEnergy:
         return _tangent(U, V, curvature, projected)
 
     def stretch_value(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density per symmetric stretch S, (n,), Pa, for ``parameters`` (n,2+)."""
+        """Return the energy density (n,), Pa, at each symmetric stretch S. ``parameters`` (n,j): mu, lambda, Pa, and
+        further parameters of the energy.
+        """
         return self.principal.value(stretch.values, parameters)
 
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
@@ -127,7 +133,9 @@ def _tangent(
 
 @inner_kernel
 def off_zero(total):
-    """Return the sum ``total`` of two stretches, or 1e-8 if ``|total|`` is smaller: twist divides by ``total``."""
+    """Return the sum ``total`` of two stretches, or 1e-8 if ``|total|`` is smaller. The result is the denominator of
+    the coefficient twist (see the module).
+    """
     return 1e-8 if abs(total) < 1e-8 else total
 
 

@@ -25,8 +25,9 @@ class Deformation(NamedTuple):
 
     @classmethod
     def of(cls, F: np.ndarray, frames: np.ndarray | None = None) -> Deformation:
-        """Return deformation gradients F (n,3,3) with their decompositions. Rotations ``frames`` (n,3,3) close to V,
-        such as those of the last iteration, save time.
+        """Return deformation gradients F (n,3,3) with their decompositions ``F = U diag(sigma) V^T``.
+
+        ``frames`` (n,3,3), optional, to save time: rotations close to V, for example V of the last iteration.
         """
         return cls(F, *batch_svd(F, frames))
 
@@ -57,8 +58,9 @@ class Stretch(NamedTuple):
 
     @classmethod
     def of(cls, s: np.ndarray, frames: np.ndarray | None = None) -> Stretch:
-        """Return symmetric stretches s (n,6) with their eigendecompositions. Rotations ``frames`` (n,3,3) close to Q,
-        such as those of the last iteration, save time.
+        """Return symmetric stretches s (n,6) with their eigendecompositions ``S = Q diag(values) Q^T``.
+
+        ``frames`` (n,3,3), optional, to save time: rotations close to Q, for example Q of the last iteration.
         """
         return cls(s, *batch_eigh(s, frames))
 

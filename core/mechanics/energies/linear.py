@@ -4,8 +4,8 @@
 
 with the small strain eps, the identity I and the Lame parameters mu, lambda, Pa.
 
-Trap: it is not rotation invariant; a rotated body swells. As a function of the stretch S, it uses S - I instead of eps,
-which is the corotated energy.
+Trap: the energy is not rotation invariant, so a rotated body swells. As a function of a stretch S (Mixed FEM), S - I
+replaces eps, and the energy is then the corotated energy.
 """
 
 from __future__ import annotations

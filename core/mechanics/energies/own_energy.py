@@ -1,11 +1,14 @@
-"""User-defined energies: formulas of the principal stretches, differentiated automatically, in the same registry.
+"""User-defined energies: formulas of the principal stretches, differentiated automatically.
+
+Formulas are registered in the same registry as the built-in energies.
 
 A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST`` is replaced by the positive,
 increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative at ``s =
 LEAST``. The added energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
 
-Trap: the quotients flip and twist of :mod:`.isotropic` cancel where their denominators vanish; below
-``NEARLY_EQUAL``, the limit of the quotient, from second derivatives of psi, replaces it.
+Trap: the coefficients flip and twist of :mod:`.isotropic` are quotients with a difference or a sum of two stretches as
+denominator. Round-off ruins a quotient whose denominator is close to zero. So below ``NEARLY_EQUAL`` the quotient is
+replaced by its limit, computed from second derivatives of psi.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ from .registry import ENERGIES
 LEAST = 0.1
 """Stretch below which a formula is continued smoothly."""
 NEARLY_EQUAL = 1e-5
-"""Denominator, a difference or sum of two stretches, below which the quotients flip and twist (:mod:`.isotropic`) are
-replaced by their limits. The error of these limits is then about 1e-10.
+"""Magnitude of a denominator below which a quotient is replaced by its limit. The quotients are the coefficients called
+flip and twist (:mod:`.isotropic`). The denominators are differences and sums of two stretches. The error of a
+limit is about 1e-10.
 """
 PAIRS = (1, 2), (0, 2), (0, 1)
 
@@ -73,8 +77,10 @@ class OwnFunction(PrincipalFunction):
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
-        """Return the kernels of the formula ``psi``. Unless ``psi`` is valid ``everywhere``, it is continued smoothly
-        below the stretch ``LEAST``.
+        """Return the kernels of the formula ``psi``.
+
+        ``everywhere``: True if ``psi`` is valid for zero and negative stretches. If False, ``psi`` is replaced below
+        the stretch ``LEAST`` by a smooth continuation, which is valid for zero and negative stretches.
         """
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:

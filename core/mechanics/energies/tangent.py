@@ -1,12 +1,12 @@
 """Tangent stiffness of an isotropic energy, in the frame of the singular vectors.
 
-With ``D = U^T dF V`` and the Hessian A of the density by the principal stretches, the second variation is (see
-``isotropic`` for flip and twist)
+With the singular value decomposition ``F = U diag(sigma) V^T``, a change dF of F is ``D = U^T dF V`` in the frame of
+the singular vectors. The second variation of the density is then (see ``isotropic`` for flip and twist)
 
     sum_ij A_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
 
-So A, flip, twist and two rotations represent the 9 x 9 matrix. Its projection to a semi-definite matrix clamps flip,
-twist and the eigenvalues of A at zero.
+with the Hessian A of the density by the principal stretches. So A, flip, twist, U and V represent the 9 x 9 matrix of
+second derivatives by F. Clamping flip, twist and the eigenvalues of A at zero makes the matrix positive semi-definite.
 """
 
 from __future__ import annotations

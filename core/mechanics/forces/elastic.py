@@ -100,7 +100,9 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if the energy of any tet forbids inversion, so that steps with contact between bodies are limited."""
+        """True if the energy of any element forbids inversion. In a step with a contact barrier, the solver then
+        limits its step sizes so that no element with such an energy inverts.
+        """
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
@@ -117,7 +119,10 @@ class ElasticDensity:
         return float(np.linalg.det(F).min(initial=np.inf))
 
     def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices (k,) and F (k,3,3) of upright elements whose energy forbids inversion."""
+        """Return the elements whose energy forbids inversion and that are not inverted at ``positions`` (n,3) m.
+
+        The result contains the indices (k,) and the deformation gradients F (k,3,3), det F > 0, of the elements.
+        """
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
             chosen[rows] = law.prevents_inversion
@@ -134,7 +139,7 @@ class ElasticDensity:
         return self._weighted_sum(self.stretch_energies(stretch))
 
     def stretch_energies(self, stretch: Stretch) -> np.ndarray:
-        """Return the energy density per point at stretches S_e, ``psi_e(S_e)``, (m,), Pa."""
+        """Return the energy density ``psi_e(S_e)`` per point, (m,), Pa. ``stretch``: stretches S_e of the points."""
         return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
@@ -215,8 +220,8 @@ class ElasticPotential(ElasticDensity):
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient of the elastic energy by the positions, (n,3) N, which is minus the nodal forces, from
-        the stresses (m,3,3) Pa of the elements.
+        """Return the gradient (n,3) N of the elastic energy by the vertex positions: minus the nodal forces.
+        ``stress`` (m,3,3) Pa: first Piola-Kirchhoff stresses of the elements.
         """
         return self.elements.nodal_forces(stress, self.weights)
 

@@ -19,8 +19,8 @@ from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils
 
 NO_SHARE = 1e-9
-"""Barycentric weight treated as zero: a corner with a smaller weight does not carry the point. In a subspace, an
-unknown does not carry the point if its weight is below this fraction of the largest weight.
+"""Barycentric weight treated as zero. A point with a smaller weight at a tet corner does not depend on the corner. In a
+subspace, a point does not depend on an unknown whose weight is below this fraction of the point's largest weight.
 """
 
 
@@ -33,7 +33,9 @@ class EmbeddedPoints:
     tets : (m,4)
     vertex_count : int
         Number n of vertices of the tet mesh.
-    tet_slots : (m,10) element block of each tet's corner pairs, as in ``Elements``; None: each tet is an element
+    tet_slots : (m,10), or None if each tet is an element
+        Index, per tet, of the block of the element matrices that belongs to each pair of corners
+        (``Elements.tet_slots``).
     """
 
     is_dense = False
@@ -68,29 +70,32 @@ class EmbeddedPoints:
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return the forces (n,3) N at the tet vertices that are equivalent to ``forces`` (p,3) N at the points, summed
-        serially in a fixed order.
+        """Return the nodal forces (n,3) N that are equivalent to ``forces`` (p,3) N at the points. The sum at each tet
+        vertex is computed serially in a fixed order.
         """
         return self._spread @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times symmetric stiffnesses K (p,3,3), N/m, at the points to the element blocks (b,3,3)
-        ``blocks``.
+        """Add stiffnesses at the points to ``blocks`` (b,3,3), the blocks of all element matrices.
+
+        ``K`` (p,3,3), N/m: symmetric stiffness at each point; ``scale``: factor of the stiffnesses.
         """
         _add_stiffness(self._slots[self._embedding.tet_indices], self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return ``stiffness``, which couples points, as blocks per pair of tet vertices. Point indices from p on refer
-        to obstacles, which are fixed.
+        """Return a stiffness that couples points as blocks per pair of tet vertices.
+
+        ``stiffness``: Hessians of terms that depend on several points. Indices 0 to p - 1 are the p points of this
+        batch. Larger indices are points of obstacles, which are fixed.
         """
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Tet vertices that carry each point, (p,c), and their weights, (p,c).
+        """Tet vertices that each point depends on, (p,c), and the weights of the vertices, (p,c).
 
-        Corners of negligible weight come last, with the index -1; otherwise they would couple vertices that are not in
-        contact.
+        Tet corners at which a point's weight is negligible come last and have the index -1. Without the index -1, the
+        corners would couple vertices that are not in contact.
         """
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE

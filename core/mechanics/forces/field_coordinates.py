@@ -99,8 +99,10 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return per point the vector (p,3) along which absorbing surfaces block the field. The vector leads to the point
-    from the field's nearest point, or, for a harmonic field, from the rest position of its spring.
+    """Return the path (p,3) of the field's influence to each point: a vector that ends at the point.
+
+    Surfaces that cross the vector absorb the influence. The vector starts at the field's point nearest to the end. In a
+    harmonic field it starts at the rest position of the field's spring to the point.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms

@@ -35,7 +35,9 @@ class FieldForce(NamedTuple):
     turning: np.ndarray | None = None
 
     def at(self, velocities: np.ndarray) -> np.ndarray:
-        """Return the acceleration (p,3) m/s² at the positions y0, for ``velocities`` (p,3) m/s."""
+        """Return the acceleration (p,3) m/s² for ``velocities`` (p,3) m/s, at the positions at which the field was
+        evaluated.
+        """
         speed = np.linalg.norm(velocities, axis=1)
         slowing = np.broadcast_to(self.drag + self.speed_drag * speed, speed.shape)[:, None] * velocities
         turned = 0.0 if self.turning is None else np.cross(self.turning, velocities)
@@ -84,10 +86,12 @@ def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration of a vortex with the axis n at arms r of length d; s w is the strength.
+    """Return the acceleration of a vortex about the axis n.
 
-    About a point it is ``s w d (n x r) / |n x r|``. About a line it is ``s w n x u + (u - v)``: a centripetal
-    acceleration, and a drag with the coefficient 1 per second towards the velocity of rotation ``u = s w n x r``.
+    r is the vector from the field's nearest point to a point, d its length, v the point's velocity and s w the
+    strength. In a field of shape POINT, the acceleration is ``s w d (n x r) / |n x r|``. For other shapes it is ``s w n
+    x u + (u - v)``: a centripetal acceleration, and a drag with the coefficient 1 per second towards the velocity of
+    rotation ``u = s w n x r``.
     """
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
@@ -111,8 +115,11 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of a damped spring of length ``rest``, at
-    arms r of length d and velocity v, with the strength s and the ``factor`` w at each point. Damping acts where w > 0.
+    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of a damped spring.
+
+    r is the vector from the field's nearest point to a point, d its length and v the point's velocity. ``rest`` is the
+    length of the spring at rest, s the field's strength, and w the ``factor`` of the strength at the point. Damping
+    acts where w > 0.
     """
     rate, rest = numbers.strength * factor, numbers.rest_length
     near = coordinates.distances > 0.0
@@ -131,8 +138,10 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``q s w r`` at arms r. ``numbers.strength`` is q s, with the charge q of the body; w is
-    the factor of the strength at the point.
+    """Return the acceleration ``q s w r``, with the vector r from the field's nearest point to a point.
+
+    ``numbers.strength`` is the product q s of the body's charge and the field's strength. w is the ``factor`` of the
+    strength at the point.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.arms)
 
@@ -167,7 +176,9 @@ FORMULAS: dict[str, Formula] = {
 }
 
 SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
-"""Kinds of fields sampled at grid nodes, with the values per node: an acceleration, or ``(rho u, rho)`` of a fluid."""
+"""Kinds of fields that are sampled at grid nodes, and the number of values per node. Three values are an acceleration.
+Four values are ``(rho u, rho)`` of a fluid, with the velocity u and the density rho.
+"""
 
 WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
 """Kinds of fields to which the parameter ``flow`` adds no drag, since their own formulas contain drag."""

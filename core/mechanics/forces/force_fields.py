@@ -7,8 +7,9 @@ positions y at the step's end, so they do not overshoot at any strength. For a m
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
 with the stiffness K, the drag coefficient c, the quadratic drag coefficient e, and ``base`` of :class:`Motion`. All
-other terms form the constant acceleration a. Terms that would accelerate a body (a negative flow) use the step's
-initial velocity. A magnetic field rotates this velocity by the angle of the whole step, so it adds no energy.
+other terms form the constant acceleration a. Terms that would accelerate a body (a negative flow) use the velocity at
+the beginning of the step. A magnetic field rotates that velocity by the angle that belongs to the whole step. Rotating
+instead of adding a force keeps the speed, so the field adds no energy.
 """
 
 from __future__ import annotations
@@ -93,8 +94,9 @@ class ForceFieldPotential(StepPotential):
         return self._points.spread(self._masses[:, None] * each)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffness of harmonic springs, and of the drag at ``positions`` (n,3) m, to the
-        blocks (b,3,3) of the element matrices, ``blocks``.
+        """Add ``scale`` times the stiffness of the fields to ``blocks`` (b,3,3), the blocks of all element matrices.
+
+        The stiffness is that of harmonic springs, and of the drag at vertex ``positions`` (n,3) m.
         """
         if self._stiffness is None and not self._slows:
             return

@@ -1,4 +1,6 @@
-"""Inertia of a few generalized displacements, as the only inertia of a body (:mod:`...methods.solvers.conjac`)."""
+"""Inertia of a few generalized displacements. ConJac (:mod:`...methods.solvers.conjac`) uses this inertia instead of
+the inertia of a body's vertices.
+"""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
 over the tets t of each element e, with the tets' deformation gradients F_t and volumes v_t, their mean F_e and sum V_e,
 and the shear modulus mu_e. The term with theta is the stabilization of Puso and Solberg ("A stabilized nodally
 integrated tetrahedral", IJNME 67, 2006), applied to the differences F_t - F_e. Both terms vanish for affine motion and
-are invariant under rotations. With the quadratic term alone, tets of soft parts that are shaken with stiff ones turn
-inside out within upright elements, and Mixed FEM needs up to five times the iterations; the quartic term prevents both,
-and is negligible at small strain. ``docs/design/elements.md``.
+are invariant under rotations. The quartic term (with kappa) is negligible at small strain and prevents two failures of
+the quadratic term alone. First, soft tets shaken by a stiff part invert although the mean F_e of their element does not
+invert. Second, Mixed FEM needs up to five times the iterations. ``docs/design/elements.md``.
 """
 
 from __future__ import annotations
@@ -71,7 +71,11 @@ class Stabilization(StepPotential):
         _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
 
     def _deviations(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return half the derivatives of ``V_e q_e`` by the elements' nodes, (k,3) m², and q_e (e,)."""
+        """Return the gradients (k,3) m² and the values (e,) of the deviations q_e (see the module).
+
+        ``positions`` (n,3), m: vertex positions. The gradients are half the derivatives of ``V_e q_e`` by the positions
+        of the elements' nodes, with the volume V_e of each element.
+        """
         elements = self._elements
         pull, q = np.empty((len(elements.nodes.vertices), 3)), np.empty(len(elements))
         nodes = elements.nodes
@@ -84,7 +88,8 @@ class ReducedStabilization(StepPotential):
     """Quadratic term of the stabilization (see the module), as a function of a subspace's unknowns.
 
     The quartic term is omitted: in a subspace, small strains vary little within an element.
-    ``stiffness`` (r,r): Hessian by the r unknowns for one coordinate, which are zero at rest.
+    ``stiffness`` (r,r): Hessian by the r unknowns of one coordinate. The Hessian is equal for x, y and z. All unknowns
+    are 0 at rest.
     """
 
     def __init__(self, stiffness: np.ndarray) -> None:

@@ -38,7 +38,9 @@ class Motion(NamedTuple):
 
     @property
     def at_end_of_step(self) -> Motion:
-        """The same motion with ``step`` for positions at the end of the time step, ``theta`` = 1."""
+        """The same motion as seen at the end of the time step: ``theta`` is 1, and ``step`` is divided by the old
+        ``theta``. Velocities then follow from the positions at the end of the step.
+        """
         return self if self.theta == 1.0 else self._replace(step=self.step / self.theta, theta=1.0)
 
 
@@ -64,7 +66,10 @@ class StepPotential(Protocol):
 
 
 class LowRankPotential(StepPotential):
-    """Potential whose Hessian is a low-rank matrix over the whole body: ``low_rank``, N/m, possibly indefinite."""
+    """Potential whose Hessian is a low-rank matrix over the whole body.
+
+    ``low_rank`` holds the Hessian, N/m. The matrix may be indefinite.
+    """
 
     low_rank: LowRank
 
@@ -98,7 +103,7 @@ class BarrierStepPotential(CrossElementPotential):
 
     @property
     def remaining_displacement(self) -> np.ndarray:
-        """Displacement (c,3) m of the obstacles' c vertices that remains to their prescribed positions."""
+        """Displacement (c,3) m of the obstacles' c vertices from their current to their prescribed positions."""
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
         """Return a collision-free step size, at most 1, along dx (n,3) m from intersection-free ``positions``.
@@ -108,9 +113,10 @@ class BarrierStepPotential(CrossElementPotential):
         """
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return the product of the Hessian with a displacement, (n,3) N at the vertices.
+        """Return the product of the Hessian with a displacement of body and obstacles, (n,3) N at the body's vertices.
 
-        The displacement is dx (n,3) m at the vertices, and the remaining displacement at the obstacles.
+        ``dx`` (n,3), m: displacement of the body's vertices. The obstacles' vertices move by
+        :attr:`remaining_displacement`.
         """
 
     def prescribed_work(self, positions: np.ndarray) -> float:
@@ -128,17 +134,18 @@ class BarrierStepPotential(CrossElementPotential):
         """Return True if friction requires another iteration after the one that led to ``positions`` (n,3) m."""
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest distance between surfaces divided by the barrier's range dhat; inf if none are in
-        contact.
+        """Return the smallest distance between two surfaces in contact, divided by the barrier's range dhat. Return inf
+        if no surfaces are in contact.
         """
 
 
 class StrainPotentialStep(NamedTuple):
-    """Contributions of a strain potential to an iteration of Mixed FEM, which changes the stretches S by ds.
+    """Contributions of a strain potential to an iteration of Mixed FEM. The iteration changes the independent stretches
+    S by ds.
 
-    ``multiplier`` (m,6), Pa: derivative of the potential at S + ds by the stretches; ``curvature``, J: second
-    derivative of the potential along ds; ``condensed``, J: second derivative along ``ds - gap``, where ``gap`` is the
-    stretch of the positions minus S.
+    ``multiplier`` (m,6), Pa: derivative of the potential by the stretches, at S + ds; ``curvature``, J: second
+    derivative of the potential along ds; ``condensed``, J: second derivative along ``ds - gap``. ``gap`` is the stretch
+    of the positions minus S.
     """
 
     multiplier: np.ndarray
@@ -150,7 +157,8 @@ class StrainPotential:
     """Potential that depends on the tets' stretches: those of the deformation, or the independent stretches of Mixed
     FEM.
 
-    A potential that ``is_strong`` may cancel most of the elastic energy.
+    ``is_strong`` is True if the potential may cancel most of the elastic energy. Only then do solvers call
+    :meth:`soften`.
     """
 
     is_strong = False
@@ -164,18 +172,23 @@ class StrainPotential:
     ) -> np.ndarray:
         """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
 
-        Independent stretches are condensed out: ``residual`` (m,6) is the stretch of the positions minus ``stretch``;
-        with ``bends``, the stresses include the potential's second derivative times ``residual``.
+        ``residual`` (m,6): stretch of the positions minus ``stretch``, if ``stretch`` is an independent stretch of
+        Mixed FEM. ``bends``: True to add the second derivative of the potential times ``residual``. This term results
+        from eliminating the independent stretches.
         """
         raise NotImplementedError
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the low-rank part of the potential's Hessian by the positions, N/m, which may be indefinite."""
+        """Return the low-rank part of the potential's Hessian by the vertex positions, N/m. The matrix may be
+        indefinite.
+        """
         raise NotImplementedError
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Add the potential's second derivatives due to the curvature of its strain measures to the elastic
-        ``tangent``, in place, in tets where this softens the tangent.
+        """Add part of the potential's second derivatives to the elastic ``tangent``, in place.
+
+        The part results from the curvature of the potential's strain measures. The part is added only
+        in tets whose tangent it softens.
         """
         raise NotImplementedError
 
@@ -194,6 +207,6 @@ class Load(Protocol):
 
 
 LoadsOrFactory = Sequence[Load] | Callable[[float], Sequence[Load]]
-"""Loads in a time step: a sequence, or a function from a fraction (0 to 1) of the step to the loads at that time. In
-both cases obstacles are at their positions at the end of the step.
+"""Loads in a time step: a sequence, or a function that returns the loads at a fraction (0 to 1) of the step. Obstacles
+in the loads are at their positions at the end of the step, whatever the fraction.
 """

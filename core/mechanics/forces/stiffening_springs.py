@@ -1,19 +1,23 @@
-"""Springs of rest length zero that stiffen with elongation, by the factor ``FIRM`` from small to large loads.
+"""Springs of rest length zero that stiffen with elongation. Under large loads they are ``FIRM`` times as stiff as under
+small loads.
 
 Each spring consists of two in series: a soft one of stiffness k, whose elongation is limited to its reach g, and a
-linear one of stiffness ``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, its elongation under a
-force f is
+linear one of stiffness ``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, the spring's elongation
+under a force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        about f for small forces, 1 + f / m for large ones
 
 A spring's energy is a convex function of its elongation, but Newton's method converges slowly on it: each iteration
-reduces a large elongation by a fraction only. So each iteration of a solver linearises the springs about a force f_0.
-At the elongation a, the force is then
+reduces a large elongation by a fraction only. So each iteration of a solver linearises the springs about a force vector
+f_0 of length f. At the elongation vector a, the linearised force is
 
-    f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
+    f_0 + K (a - c(f) f_0 / f)
 
-The next iteration takes as f_0 the component of this force along a, at the solution of the iteration. This is Newton's
-method on forces, which hardly change for a hanging body. The first iteration takes the forces at the step's beginning.
+The stiffness matrix K has the eigenvalue ``1 / c'(f)`` in the direction of f_0, and ``f / c(f)`` across f_0.
+
+At the solution of each iteration, a spring has an elongation a and a linearised force. The component of this force
+along a is the f_0 of the next iteration. The method is Newton's method on forces, which hardly change for a hanging
+body. The first iteration takes the forces at the step's beginning as f_0.
 """
 
 from __future__ import annotations
@@ -27,8 +31,9 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Convergence tolerance, as a fraction of the reach: largest difference between a spring's elongation and c(f) at its
-linearised force f.
+"""Convergence tolerance for each spring, as a fraction of its reach g. The springs have converged if each elongation
+vector differs at most by NEAR g per axis from the elongation that the spring's linearised force would cause (see the
+module).
 """
 
 
@@ -58,7 +63,9 @@ class StiffeningSprings:
 
 
 class LinearSprings(Springs):
-    """Stiffening springs, linearised about ``forces`` (c,3), which are in units of stiffness times reach per spring."""
+    """Stiffening springs, linearised about ``forces`` (c,3). The unit of a spring's force is its stiffness times its
+    reach.
+    """
 
     def __init__(
         self, points: Points, stiffness: np.ndarray, reach: np.ndarray, targets: np.ndarray, forces: np.ndarray
@@ -80,7 +87,9 @@ class LinearSprings(Springs):
         return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffness of the linearised springs (k K in the module) to ``blocks``."""
+        """Add ``scale`` times the stiffness matrices of the linearised springs to the ``blocks`` of a solver's matrix.
+        The matrix of a spring (3,3) is its stiffness at small elongation times K (see the module).
+        """
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
@@ -115,8 +124,9 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """Return the force f (c,), in units of stiffness times reach, for elongations ``give`` = c(f) (c,), in units of
-    reach.
+    """Return the forces (c,) that elongate c springs by ``give`` (c,), the inverse of the function c(f) in the module.
+
+    Elongations are in units of a spring's reach, forces in units of its stiffness times its reach.
     """
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
@@ -132,7 +142,10 @@ def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
 
 
 def _gives(forces: np.ndarray) -> np.ndarray:
-    """Return the elongations (c,3), in units of reach, under ``forces`` (c,3), in units of stiffness times reach."""
+    """Return the elongations (c,3) of c springs under ``forces`` (c,3).
+
+    Elongations are in units of a spring's reach, forces in units of its stiffness times its reach.
+    """
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 
 

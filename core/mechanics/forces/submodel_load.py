@@ -35,11 +35,13 @@ class SubmodelPotential(StepPotential):
         self._own, self._vertices, self._blocks = own, vertices, blocks
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the body's potential, J, at the vertex ``positions`` (n,3) m of the joined model."""
+        """Return the body's potential, J. ``positions`` (n,3), m: vertex positions of the joined model."""
         return self._own.value(positions[self._vertices])
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential by the joined model's positions, (n,3) N; 0 at other bodies."""
+        """Return the gradient (n,3), N, of the body's potential by the vertex positions of the joined model. Rows of
+        other bodies are 0. ``positions`` (n,3), m: vertex positions of the joined model.
+        """
         out = np.zeros_like(positions)
         out[self._vertices] = self._own.gradient(positions[self._vertices])
         return out

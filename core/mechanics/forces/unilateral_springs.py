@@ -1,4 +1,5 @@
-"""Springs between points and an obstacle that push but never pull, in one iteration of a solver.
+"""Springs between points and an obstacle, for one iteration of a solver. The springs push points out of the obstacle
+and never pull.
 
 Their energy is ``1/2 k max(d - n.u, 0)²`` at points displaced by u. The depth d at u = 0 and the obstacle's normal n
 are taken from a point's first contact in the iteration, and kept until the iteration ends.
@@ -124,12 +125,14 @@ class UnilateralPotential(StepPotential, Protocol):
     """Potential with springs that push but never pull, whose active set the solver updates."""
 
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
-        """Return the springs for an iteration that begins at ``unknowns``, at which the solver last assembled the
-        stiffness.
+        """Return the springs for an iteration that begins at ``unknowns``. The solver must have assembled its stiffness
+        matrix at the same unknowns before the call.
         """
 
     def is_active(self, unknowns: np.ndarray) -> bool:
         """Return True if any spring pushes at ``unknowns``."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
-        """Return True if terms other than the springs require an iteration after the one that led to ``unknowns``."""
+        """Return True if the solver needs another iteration because of terms other than the springs, such as friction.
+        ``unknowns`` are the result of the last iteration.
+        """

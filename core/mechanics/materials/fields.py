@@ -5,11 +5,12 @@
 wins. 3. Stiffness maps are transferred like weights and set the stiffness of materials with two moduli.
 
 Young's modulus is blended with weights w by the geometric mean ``E = prod E_i^w_i``: moduli span decades, the mean lies
-between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. Tets cut by a sharp border, painted or of
-a layer, use the power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.8 (``ModulusBlend``). Poisson's ratio and density are
-blended linearly: weights are volume fractions, and mass must be conserved. A tet gets the energy of the material with
-the largest weight, the first one of a tie; further parameters of this energy are blended linearly between the materials
-that use it. The modulus of a material with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
+between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. A tet that is cut by a sharp border of
+painted weights or of a layer uses the power mean ``E = (sum w_i E_i^p)^(1/p)`` instead, with p = 0.8
+(``ModulusBlend``). Poisson's ratio and density are blended linearly: weights are volume fractions, and mass must be
+conserved. A tet gets the energy of the material with the largest weight, the first one of a tie; further parameters of
+this energy are blended linearly between the materials that use it. The modulus of a material with two moduli, E at map
+value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ from .surface_to_tet_transfer import transfer_map, transfer_weights
 from .weight_normalization import normalize_weights
 
 CUT_EXPONENT = 0.8
-"""Exponent p of the power mean in cut tets. A stiff bar, two cells thick, in a soft body then deflects within 8 % of a
-mesh of quadratic hexahedra, for moduli 1e2 to 1e6 times those of the body and any orientation. It deflects up to 1.28
-times too much with p = 0.6, 0.82 times the correct amount with p = 1 (Voigt) (``bench physics --case "inclusion*"``).
+"""Exponent p of the power mean in cut tets, chosen so that a stiff bar in a soft body bends correctly.
+
+With p = 0.8 the deflection of a bar two cells thick is within 8 % of the deflection on a mesh of quadratic hexahedra.
+The bound holds for any orientation and bar moduli of 1e2 to 1e6 times the body's moduli. With p = 0.6 the deflection is
+up to 1.28 times the correct value, with p = 1 (Voigt) 0.82 times (``bench physics --case "inclusion*"``).
 """
 
 
@@ -176,8 +179,9 @@ def blend(
 ) -> MaterialFields:
     """Return the material parameters of m tets, blended from k materials.
 
-    ``weights`` (m, k): material weights; rows sum to 1. ``stiffening`` (m, K - k): stiffness maps, 0 to 1, in the tets,
-    for the K - k materials with two moduli; 0 by default. ``laid``: result of applying the layers, if any.
+    ``weights`` (m, k): material weights; rows sum to 1. ``stiffening`` (m, j): values, 0 to 1, of the stiffness maps in
+    the tets, one column for each of the j materials with two moduli; 0 by default. ``laid``: result of applying the
+    layers, if any.
     """
     ratios, densities = (
         np.array([getattr(material, name) for material in materials]) for name in ("poissons_ratio", "density")
@@ -213,7 +217,7 @@ def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) 
 
 
 def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
-    """Return the indices of the materials with two moduli, which have a stiffness map."""
+    """Return the indices of the materials that have two moduli, between which a stiffness map interpolates."""
     return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
 
 

@@ -1,9 +1,9 @@
 """Harmonic extension on tetrahedra: interpolation of prescribed vertex values into the mesh.
 
-Minimises the Dirichlet energy ``1/2 int |grad phi|^2`` over linear tets, ``K phi = 0`` at the free vertices [Pinkall,
-Polthier 1993]. Without dihedral angles above 90 degrees, as in the lattice, ``K`` has no positive off-diagonal entry
-and the maximum principle holds exactly; on other meshes the caller clips the result. The result is invariant to scale
-and translation of the mesh.
+Minimises the Dirichlet energy ``1/2 int |grad phi|^2`` over linear tets [Pinkall, Polthier 1993]. The minimum satisfies
+``K phi = 0`` at the free vertices, with the matrix K of the discrete Laplacian. Without dihedral angles above 90
+degrees, as in the lattice, K has no positive off-diagonal entry and the maximum principle holds exactly; on other
+meshes the caller clips the result. The result is invariant to scale and translation of the mesh.
 """
 
 from __future__ import annotations

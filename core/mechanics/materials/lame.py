@@ -24,7 +24,9 @@ def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tup
     if not (np.isfinite(E) & (E > 0.0)).all():
         raise MaterialError("Young's modulus is not positive everywhere.", "Set a modulus above 0 Pa.")
     if not ((nu > -1.0) & (nu < 0.5)).all():
-        raise MaterialError("Poisson's ratio is not between -1 and 0.5 everywhere.", "Set it between 0 and 0.499.")
+        raise MaterialError(
+            "Poisson's ratio is not between -1 and 0.5 everywhere.", "Set Poisson's ratio between 0 and 0.499."
+        )
     return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
 
 

@@ -4,9 +4,9 @@ Layers are applied in order. If a layer of material k covers the fraction a of a
 ``(1 - a) w + a e_k``. So of several layers that cover a tet fully, the last wins. The fraction a is the product of up
 to three factors:
 
-- a region: the fraction of the tet's volume in the body that is inside the region, by winding number (with whole tets
-  assigned by their centroids, a stiff bar, two cells thick and parallel to the lattice, would be 0.58 to 1.86 times as
-  soft);
+- a region: the fraction of the tet that is inside the region, by winding number. Only the part of the tet in the body
+  counts. If whole tets were assigned by their centroids, a stiff bar, two cells thick and parallel to the lattice,
+  would be 0.58 to 1.86 times as soft;
 - a depth: the fraction of the tet's volume in the body in that depth range, so that a skin thinner than the tets gets
   a partial weight;
 - a map: its values on the surface, transferred like painted weights.
@@ -34,8 +34,8 @@ POINT = 1e-12
 class Laid(NamedTuple):
     """Result of applying the layers to m tets.
 
-    ``empty``: indices of layers that cover no tet; ``is_cut`` (m,) bool: tets cut by the sharp border of a region or
-    depth.
+    ``empty``: indices of layers that cover no tet. ``is_cut`` (m,) bool: tets that a sharp border of a layer cuts. The
+    border is the surface of a region, or the depth at which a layer by depth without fade begins or ends.
     """
 
     empty: tuple[int, ...]
@@ -63,7 +63,8 @@ def apply_layers(
     for number, layer in enumerate(layers):
         if not 0 <= layer.material < weights.shape[1]:
             raise MaterialError(
-                f"Layer {number} uses material {layer.material}, counted from 0, but there are {weights.shape[1]}.",
+                f"Layer {number} uses material {layer.material}, counted from 0, but the number of materials is "
+                f"{weights.shape[1]}.",
                 "Choose the layer's material again.",
             )
         part = np.ones(len(weights))
@@ -85,8 +86,11 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Return, for the part of each tet that lies in the body, the fraction (m,) inside any of the closed ``surfaces``.
-    ``below`` measures depths below the body's surface, to find this part; None: all tets are entirely in the body.
+    """Return the fraction (m,) of each tet that is inside any of the closed ``surfaces``. Only the part of the tet in
+    the body counts.
+
+    ``below`` measures depths below the body's surface, and so finds the part in the body. If None, all tets are
+    entirely in the body.
     """
     for surface in surfaces:
         surface.validate()
@@ -130,11 +134,11 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Return the covered fractions ``part`` (m,) of the tets, recomputed in the tets with the indices ``mixed``.
+    """Return the fraction (m,) of each tet that a layer covers: ``part`` (m,), recomputed in some tets.
 
-    The new fraction is the mean over the tet's sample points (``PROBES``) that lie in the body; a tet without such
-    points keeps its fraction. ``cover`` returns the covered fractions (k,) of cubes with centres (k,3) m and edge
-    lengths (k,) m.
+    ``mixed`` (indices): tets to recompute, which the layer may cover partly. The new fraction is the mean over the
+    tet's sample points (``PROBES``) that lie in the body. A tet without such points keeps its fraction. ``cover``
+    returns the covered fractions (k,) of cubes with centres (k,3) m and edge lengths (k,) m.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)
@@ -149,17 +153,19 @@ def _refined(
 
 
 def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return the fraction of each cube that lies beyond a border, 0 to 1.
+    """Return the fraction of each cube, 0 to 1, that lies beyond the sharp border of a layer.
 
-    ``past``, m: signed distance of the cube's centre beyond the border; ``width``, m: its edge length. Counting only
-    centres would miss a seventh of a slab that is thinner than a cell and parallel to the lattice.
+    ``past``, m: signed distance of the cube's centre beyond the border; ``width``, m: edge length of the cube. If cubes
+    counted fully or not at all, by their centres, a slab that is thinner than a cell and parallel to the lattice would
+    lose a seventh of its volume.
     """
     return np.clip(0.5 + past / width, 0.0, 1.0)
 
 
 def _cover(depth: DepthSettings, depths: np.ndarray, width: np.ndarray | float = POINT) -> np.ndarray:
-    """Return the weight of a layer by depth, 0 to 1, in cubes of edge length ``width``, m, with centres at ``depths``,
-    m (negative outside the body).
+    """Return the weight, 0 to 1, of a layer by depth in each cube.
+
+    ``depths``, m: depth of the cube's centre, negative outside the body; ``width``, m: edge length of the cube.
     """
     past = depths - depth.depth
     core = np.clip(past / depth.fade, 0.0, 1.0) if depth.fade > 0.0 else _sharp(past, width)

@@ -2,7 +2,7 @@
 
 Densities of tissues are from ICRU Report 44 (adipose 950, muscle 1050, skin 1090, cartilage 1100, cortical bone 1920
 kg/m³); engineering materials and moduli are usual handbook values. Moduli of soft tissue vary tenfold with load and
-direction; these are from the middle of the small-strain range. Two deliberate deviations:
+direction; the presets use moduli from the middle of the small-strain range. Two deliberate deviations:
 
 - Bone and Shell are *effective* values. Cortical bone has about 1.5e10 Pa and nacre about 6e10 Pa; beside flesh of
   5e4 Pa a modulus of 1e9 Pa already looks rigid, and every further factor of ten worsens the conditioning.

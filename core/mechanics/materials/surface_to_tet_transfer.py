@@ -2,15 +2,15 @@
 
 1. Weights are interpolated over the triangles, at samples half a tet apart.
 2. A tet that the surface crosses gets the mean weights of the surface within the tet: borders are as sharp as one tet.
-3. All other tets get the harmonic extension of the surface's weights. With depth, it blurs sharp borders ever more. So
-   where the surrounding weights are pure (see below), it is replaced by the fractions of the tet's volume in which each
-   material has the largest extended weight.
+3. All other tets get the harmonic extension of the surface's weights. The deeper a tet, the more the extension blurs
+   sharp borders. So the tet is sharpened where the surrounding weights are pure (purity is defined below). A fully
+   sharpened tet gets the fractions of the tet's volume in which each material has the largest extended weight.
 
 Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance. Here <.> is the value
 that harmonic extension from the surface gives in the tet; in tets that the surface crosses, it is the mean over the
 surface in the tet. Purity is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear
-ramp from 0 to 1. Sharpening begins at 1/3 and is full from 2/3 on, so painted gradients are kept. From 1/2 on, a tet
-counts as cut by a sharp border.
+ramp from 0 to 1. Sharpness rises from 0 at purity 1/3, so that painted gradients are kept, to 1 at purity 2/3. A tet
+with a sharpness above 1/2 counts as cut by a sharp border.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | Non
 
 
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tets' weights (m,k), sharpened as in the module, and the sharpness (m,), 0 to 1: the fraction of
-    full sharpening. ``corners`` (m,4,k): weights w at the tets' corners, extended harmonically from the surface;
-    ``squares`` (m,): w.w on the surface, extended to the tets likewise.
+    """Return the tets' weights (m,k) after sharpening, and the sharpness (m,), 0 to 1 (see the module).
+
+    ``corners`` (m,4,k): weights w at the tets' corners; ``squares`` (m,): squared norms w.w in the tets. Both are
+    extended harmonically from their values on the surface.
     """
     mean = corners.mean(axis=1)
     sharp = _sharpness(mean, squares)
@@ -82,7 +83,10 @@ def _sharpened(corners: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _sharpness(mean: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Return the sharpness (m,), 0 to 1, from the mean weights (m,k) and the means ``squares`` (m,) of w.w."""
+    """Return the sharpness (m,), 0 to 1 (see the module), of the material weights w around each tet.
+
+    ``mean`` (m,k): mean of w around the tet; ``squares`` (m,): mean of the squared norm w.w around the tet.
+    """
     of_mean = (mean**2).sum(axis=1)
     rest = np.maximum(1.0 - of_mean, 1e-9)
     return np.where(of_mean < 1.0 - 1e-9, np.clip(3.0 * (squares - of_mean) / rest - 1.0, 0.0, 1.0), 0.0)

@@ -11,8 +11,8 @@ import numpy as np
 from ...foundation.errors import MaterialError
 
 ROUND_OFF = 1e-5
-"""Largest shortfall of a sum of weights below 1 that counts as round-off: such weights are scaled up, and the first
-material does not get the difference.
+"""Tolerance for a sum of weights slightly below 1, due to round-off. If the sum is below 1 by at most ROUND_OFF, the
+weights are scaled up to the sum 1. If more is missing, the first material gets the missing weight.
 """
 
 
