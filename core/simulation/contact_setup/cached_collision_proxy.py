@@ -21,7 +21,7 @@ from ...jobs.store.cached_mesh import mesh_key
 from ...jobs.store.frame_store import FrameStore
 
 SKIN_FORMAT = 2
-"""Version in the cache key. Raise it when the skin or the warnings of the same tetrahedra change."""
+"""Version in the cache key. Raise it when a change of the code changes the skin or the warnings of a body."""
 
 _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}
 

@@ -33,12 +33,13 @@ OF_EDGES = 0.1
 """Ratio of the barriers' activation distance to the smallest mean edge length of the collision surfaces."""
 
 OF_SHOWN = 0.03
-"""Same as OF_EDGES for a render surface, where the distance is visible: it is smaller by a factor of three, which takes
-10 % more iterations.
+"""Ratio of the barriers' activation distance to the mean edge length for a body that collides by its render surface.
+
+It is smaller than OF_EDGES, since the distance is visible as a gap. The smaller ratio takes 10 % more iterations.
 """
 
 FLAT = 1e-12
-"""Largest ratio of twice a face's area to the square of its longest edge at which the area counts as zero."""
+"""Dimensionless area below which the area of a face counts as zero: twice the area over the longest edge squared."""
 
 REACH = 1e4
 """Ratio of the extent of the ground's triangle to the size of all bodies together."""
@@ -84,7 +85,7 @@ class ColliderSet(NamedTuple):
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
     """Return the colliders of all bodies, each once; grounds are raised by their thickness.
 
-    ColliderError if all faces of a collider have zero area at the same time.
+    Raises ColliderError if there is a time at which all faces of a collider have zero area.
     """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
@@ -132,7 +133,7 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
             steps = max(steps_of(collider.positions, job.frame_count), 1)
             raise ColliderError(
                 f"The collider “{collider.name}” shrinks to a point at frame {job.frame_start + sample // steps}.",
-                "Keep its scale above zero, or move it away instead.",
+                "Keep its scale above zero. To remove the collider, move it away from the body.",
             )
         always, ever = always & flat, ever | flat
     return collider.triangles[~always].astype(np.int64), bool((ever & ~always).any())
@@ -171,10 +172,12 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 
 
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
-    """Return the collision surface of a body: the boundary of its tets, or on a lattice its skin, cached in the store.
+    """Return the collision surface of a body.
 
-    The boundary of a lattice extends beyond the body, while the skin is close to the render surface. MeshError if the
-    lattice is too coarse for a skin.
+    The surface of a body on a lattice is its skin (:mod:`.cached_collision_proxy`), which is read from the store, or
+    computed and stored. The surface of any other body is the boundary of its tets. The boundary of a lattice would
+    extend beyond the body, while the skin is close to the render surface. MeshError if the lattice is too coarse for a
+    skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -223,10 +226,10 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return the collision vertices of several bodies as points whose positions follow from the unknowns of ``space``.
+    """Return points that map the unknowns of ``space`` to the positions of the collision vertices of several bodies.
 
-    ``space`` joins the unknowns of these bodies, and ``firsts`` holds the index of each body's first tet in it.
-    ``owns`` are the bodies' collision surfaces.
+    ``space`` joins the unknowns of the bodies and has one mesh with the tets of all bodies. ``firsts`` holds, per body,
+    the index of the body's first tet in this mesh. ``owns`` are the bodies' collision surfaces.
     """
     return space.points(
         Embedding(

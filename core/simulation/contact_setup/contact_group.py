@@ -44,19 +44,21 @@ from .initial_penetration import FirstFrameContact, offset_touching_colliders, o
 from .overlap_growth import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
-"""Largest depth of a body in a collider that counts as touching, in units of the single-precision round-off of the
+"""Depth up to which a body in a collider counts as touching it, in units of the single-precision round-off of the
 largest coordinate.
 """
 OF_SKIN = 0.15
-"""Largest depth of a collision skin in a collider that counts as touching, in mean edges of the skin. The skin lies
-slightly outside the visible surface, which may stand on the floor.
+"""Depth up to which a collision skin in a collider counts as touching it, in mean edges of the skin. The skin lies
+slightly outside the visible surface, so the skin of a body that stands on the floor begins below the floor.
 """
 NEARLY = 2.0
-"""Largest distance of a pair, relative to that of the closest pair, at which it is reported as blocking, too."""
+"""Distance, in distances of the closest pair, up to which a report names a pair of objects as blocking."""
 RIGID = 1e-6
-"""Largest relative change of distances between vertices at which their displacement counts as rigid."""
+"""Relative change of the distances between vertices up to which the vertices count as displaced rigidly."""
 STAYED = 0.99
-"""Fraction of the displacement of pins and colliders that must be left for a blocked step to count as not converged."""
+"""Limit of the fraction of the displacement of pins and colliders that a blocked step could not make. From this
+fraction on, the step counts as not converged.
+"""
 LEAST_AREA = 1e-9
 """Smallest vertex area for contact pressures, relative to the body's mean vertex area."""
 MOST_NAMED = 4
@@ -235,9 +237,9 @@ class ContactGroup:
     ) -> list[np.ndarray]:
         """Return the contact pressure (n,), Pa, at the render vertices of each of the ``bodies`` (indices).
 
-        ``positions`` are the unknowns of their joined space, ``shown`` the positions (n,3), m, of the render vertices
-        per body. The pressure is the contact force divided by a third of the area of the vertex's triangles, so that
-        its integral over the surface is the force.
+        ``positions`` are the unknowns of the space that joins the bodies. ``shown`` holds, per body, the positions
+        (n,3), m, of the render vertices. The pressure is the contact force divided by a third of the area of the
+        vertex's triangles, so that the integral of the pressure over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -260,9 +262,9 @@ class ContactGroup:
         """Return the pairs of names of the objects that block a step, with the closest pair first.
 
         ``missing`` (s,3), m, are the displacements that the surface vertices at ``y`` (s,3), m, could not make. The
-        objects that collide first on these displacements block the step. If none collide, since the obstacle was moved
-        away, return one pair: the object with the vertex whose missing displacement is largest, and the object nearest
-        to this vertex.
+        objects that collide first on these displacements block the step. No objects collide if the obstacle has moved
+        away in the meantime. The only pair is then the object with the vertex whose missing displacement is largest,
+        and the object nearest to this vertex.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
@@ -321,8 +323,8 @@ class ContactGroup:
         frame = self._jobs[0].frame_start + -(-(int(displacements.argmax()) + 1) // steps)
         name = self.names[len(self.owns) + number]
         return (
-            f"The collider “{name}” moves {displacements.max():.3g} m in one frame, before frame {frame}: bodies "
-            "in its path are carried along, or block it. Move it over more frames, or clear its path."
+            f"The collider “{name}” moves {displacements.max():.3g} m in one frame, before frame {frame}. It "
+            "carries bodies in its path along, or they block it. Move it over more frames, or clear its path."
         )
 
 
@@ -343,9 +345,9 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
     """Return the matrix (n,s), computed at rest, that distributes forces on the s vertices of a collision surface to n
     render vertices.
 
-    The force on a collision vertex is distributed to the render vertices around it in proportion to their areas, to
-    spread over a finer render mesh. If these render vertices have less than half of the collision vertex's area, the
-    force acts at the closest point of the render surface instead.
+    The force on a collision vertex is distributed to the render vertices around it in proportion to their areas. So the
+    force spreads over all vertices of a finer render mesh. If the render vertices around a collision vertex have less
+    than half of its area, the force acts at the closest point of the render surface.
     """
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
@@ -364,11 +366,11 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
-    """Return the mask (s,) bool of the vertices of a body's collision surface that pins hold until frame ``frame``,
-    counted from 0.
+    """Return the mask (s,) bool that is True at each vertex of a body's collision surface that pins hold.
 
-    Pins hold a vertex by prescribed unknowns, or by springs on its tet. ``points`` are the vertices in the body's
-    space.
+    ``frame`` is the frame, counted from 0, until which the pins have to hold the vertex. A vertex is held if its
+    unknowns are prescribed, or if pin springs are attached in the tet that contains the vertex. ``points`` are the
+    vertices as functions of the body's unknowns.
     """
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

@@ -22,9 +22,11 @@ from .collision_surfaces import ColliderSet, is_same
 HALVINGS = 10
 """Maximum number of halvings of the activation distance for two surfaces that begin close to each other."""
 FEW = 4.0
-"""Largest number of halvings that does not slow steps down."""
+"""Number of halvings of the activation distance up to which the smaller distance does not slow steps down."""
 ROOM = 0.1
-"""Least difference of initial distance and gap, as a fraction of the activation distance; below, the gap is halved."""
+"""Least clearance of a pair, which is the initial distance minus the gap, as a fraction of the activation distance. The
+gap of a pair with a smaller clearance is halved.
+"""
 
 
 class PairRequests(NamedTuple):
@@ -68,9 +70,10 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
 
 
 def _thickness(found: Ground | Collider) -> float:
-    """Return the share of a collider, m, in the gap of a pair: its thickness, or 0 for a ground.
+    """Return the distance, m, that a collider adds to the gap of a pair: its thickness, or 0 for a ground.
 
-    A ground is raised by its thickness instead, since each different gap needs a separate barrier.
+    The surface of a ground is raised by the ground's thickness. So the thickness does not change the gap, and the
+    ground needs no separate barrier, as each different gap does.
     """
     return 0.0 if isinstance(found, Ground) else found.thickness
 
@@ -80,13 +83,16 @@ def pair_parameters(
 ) -> ContactPairParameters:
     """Return the contact parameters of all pairs. Pairs that begin close get smaller gaps and activation distances.
 
-    ``requests`` are the requested parameters, ``initial_distances`` (b,b) the initial distances, m, all above
-    :func:`contact_distance`, ``distance`` the usual activation distance, m, and ``youngs_moduli`` (b,) the bodies'
-    Young's moduli, Pa, inf for colliders.
-
     The activation distance of a close pair, and if necessary its gap, is halved until the pair begins without contact
-    forces. Each different value needs a separate barrier. So the pairs that need at most FEW halvings of the activation
-    distance all get the same number of halvings, the largest among these pairs.
+    forces. Each different activation distance needs a separate barrier. To save barriers, all pairs that need at most
+    FEW halvings get as many halvings as the pair among them that needs most.
+
+    Parameters
+    ----------
+    requests : requested parameters
+    initial_distances : (b,b), m; each must be above :func:`contact_distance`
+    distance : m, activation distance of pairs that do not begin close
+    youngs_moduli : (b,), Pa, of the bodies; inf for colliders
     """
     gap, room = requests.gap.copy(), initial_distances - requests.gap
     tight = requests.can_collide & (room < ROOM * distance)
@@ -101,8 +107,10 @@ def pair_parameters(
 
 
 def contact_distance(distance: float) -> float:
-    """Return the initial distance, m, below which two surfaces count as touching, for the activation
-    ``distance``, m."""
+    """Return the initial distance, m, below which two surfaces count as touching.
+
+    ``distance``, m, is the activation distance.
+    """
     return distance * 0.5 ** (HALVINGS - 1)
 
 

@@ -26,19 +26,25 @@ from .contact_pairs import PairRequests
 HAIR = 0.1
 """Clearance that touching colliders get at the first frame, as a fraction of the activation distance."""
 MOST_NORMALS, FEW_NORMALS = 12, 4
-"""Maximum number of face normals of a surface that are tried as directions, if it is solid, and if it is open."""
+"""Maximum numbers of face normals per surface along which a displacement is tried. MOST_NORMALS is for a solid second
+surface, and FEW_NORMALS for an open one.
+"""
 HALVINGS, ABOUT = 30, 0.01
-"""Maximum number of bisections along a direction, and the relative precision of the length at which they end."""
+"""Limits of the bisection for the separating length along a direction. HALVINGS is the maximum number of bisections.
+The bisection ends once the length is known to the relative precision ABOUT.
+"""
 SAMPLES, LONGER = 2000, 0.01
-"""Maximum number of points per surface that are tested for overlap; and the fraction by which a displacement is
-lengthened if these points missed an overlap.
+"""SAMPLES is the maximum number of points per surface in the fast test for overlap. An exact test follows. If it finds
+an overlap that the points missed, the separating displacement is lengthened by the fraction LONGER.
 """
 BETTER = 0.98
 """Length of a first trial along a direction, relative to the shortest separating length found so far. The direction is
 skipped if the surfaces overlap after the trial.
 """
 BEYOND = 1.05
-"""Clearance that a separation adds to the overlap's depth, relative to the gap plus the activation distance."""
+"""Clearance between two surfaces after a separation, relative to the distance at which contact forces begin. This
+distance is the gap of the pair plus the activation distance.
+"""
 
 
 class Overlap(NamedTuple):
@@ -220,18 +226,17 @@ class _SurfacePair:
 
 
 def crossing(at: FirstFrameContact, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
-    """Return the pairs of indices (i, j) that can collide, and that overlap or are closer than ``near`` (b,b), m.
+    """Return the pairs (i, j) of bodies and colliders that overlap or are closer than the distances ``near`` (b,b), m.
 
-    Indices are those of the bodies, then of the colliders.
+    The indices i and j count the bodies first, then the colliders. Pairs that cannot collide are left out.
     """
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
 def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
-    """Return the overlap per pair of indices (i, j) that can collide, and that overlap or are closer than ``touching``,
-    m.
+    """Return the overlap of each pair (i, j) of bodies and colliders that overlap or are closer than ``touching``, m.
 
-    Indices are those of the bodies, then of the colliders.
+    The indices i and j count the bodies first, then the colliders. Pairs that cannot collide are left out.
     """
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
@@ -240,12 +245,12 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders after moving those that merely touch a body at the first frame away from that body.
+    """Return the colliders, with each collider that merely touches a body at the first frame moved away from the body.
 
-    An example is a floor on which a body stands exactly. A collider touches a body if they are closer than
-    ``touching``, m, or overlap by at most ``deepest``, m. It is moved in all frames by the depth and a clearance. A
-    ground, which has been raised by its thickness, is lowered below all bodies that extend at most ``deepest``, m,
-    below its height.
+    An example is a floor on which a body stands exactly. A collider touches a body if the two are closer than
+    ``touching``, m, or overlap by at most ``deepest``, m. The collider is moved in all frames by the depth of the
+    overlap plus a clearance. The surface of a ground lies at the ground's height plus its thickness. The surface is
+    lowered below all bodies that extend at most ``deepest``, m, below the height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):

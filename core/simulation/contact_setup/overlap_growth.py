@@ -1,8 +1,9 @@
 """Untangling of bodies that overlap other bodies at the first frame: they begin smaller and grow during the pre-roll.
 
-A body begins shrunk about its centre, so that it overlaps nothing, and has its full size after the pre-roll. Its rest
-shape grows, and the whole body moves with it, so that only obstacles strain the body, however stiff it is. Each step
-begins with the velocity of the growth alone, so that no kinetic energy accumulates; the body ends at rest.
+A body begins shrunk about its centre, so that it overlaps nothing, and has its full size after the pre-roll. The rest
+shape of the body grows, and the vertices move along with the growth. So the growth itself causes no strain, and only
+obstacles strain the body, whether it is soft or stiff. Each step begins with the velocity of the growth alone, so that
+no kinetic energy accumulates. The body ends at rest.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from .collision_surfaces import ColliderSet
 from .initial_penetration import FirstFrameContact, Overlap, crossing
 
 SMALLER, SMALLEST = 0.9, 0.2
-"""Ratio of consecutive trial sizes; and the smallest initial size of a body relative to its full size."""
+"""Factor from each trial of the initial size to the next, and the smallest trial. Sizes are relative to the full
+size of a body.
+"""
 
 
 class Growth(NamedTuple):
@@ -72,9 +75,9 @@ def grow_from_overlap(
     """Return the growths of the bodies that overlap other bodies and have the setting Grow Apart on, by body index.
 
     ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All growing bodies
-    begin at the same relative size: the largest trial size at which no bodies overlap, the growing bodies keep their
-    gaps to others, and no additional collider is touched. The result is empty if there is no such size or no pre-roll,
-    or if the bodies are in a subspace.
+    begin at one relative size. It is the largest trial size at which no bodies overlap, the growing bodies keep their
+    gaps to other bodies, and no additional collider is touched. The result is empty in three cases: no trial size meets
+    these conditions, the job has no pre-roll, or the bodies are in a subspace.
     """
     n, frames = len(jobs), jobs[0].pre_roll
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.contact.grow_apart}
@@ -105,7 +108,7 @@ def untangling_hint(jobs: Sequence[Job]) -> str:
     actions = " and ".join(
         ["turn on Grow Apart"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll)
     )
-    return f" Or {actions}: they grow apart during the Pre-Roll."
+    return f" Or {actions}, so that the bodies grow apart during the Pre-Roll."
 
 
 def _middle(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:
