@@ -63,8 +63,8 @@ def bake_group(
 ) -> str:
     """Simulate colliding bodies, each into the store that was created for its job; return "done" or "stopped".
 
-    ``jobs`` have one body each (:func:`.groups.split_jobs`). The arguments are those of :func:`bake_frames`, whose
-    progress is ignored.
+    ``jobs`` have one body each (:func:`.groups.split_jobs`). The arguments are those of :func:`bake_frames`. The
+    progress that :func:`bake_frames` yields is ignored.
     """
     frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
     while True:
@@ -99,11 +99,12 @@ def bake_frames(
     should_stop : called between steps; the bake stops if it returns True
     resume : True to continue after the newest frame that is complete in all stores, False to start over; the result is
         bitwise identical either way
-    modes : number of skinning modes per body for the handles that are fitted to its frames at the end
-        (``fit_handles``), 0 for no handles
+    modes : number of skinning modes per body, 0 for no handles; at the end, handles with as many modes are fitted to
+        the frames of the body (``fit_handles``)
     until : stop after this frame, as if ``should_stop`` had returned True
     with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets
-    is_warm : True to skip the compilation of all missing kernels; those that the steps use are still loaded or compiled
+    is_warm : True to skip the compilation of missing kernels in advance (:func:`warm_up`); a missing kernel is then
+        compiled when the simulation first uses it
 
     Returns
     -------
@@ -302,7 +303,8 @@ def _simulate(
 ) -> Generator[tuple[int | None, list[Prepared]], None, Done | StoppedAfter]:
     """Simulate and store all frames after ``start``, yield the progress, and return the event that reports the outcome.
 
-    ``start`` is a frame and the state per body at it; None begins at the first frame.
+    ``start`` is a frame number with the state per body at that frame. With None, the simulation begins at the first
+    frame.
     """
     jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
@@ -354,7 +356,8 @@ def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
     """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies.
 
-    It is the total time minus the time of steps of other bodies' islands (bodies that are solved as one system).
+    Bodies that are solved as one system form an island. The time of a body is the total time, minus the time in
+    which islands without this body were solved.
     """
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
@@ -378,14 +381,18 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Compute and store all that a bake computes before its first frame, including the body's vibrations, and send the
-    report."""
+    """Compute and store all that a bake computes before its first frame, including the body's vibrations.
+
+    The event that reports the tetrahedra and the vibrations is sent, too (:func:`mesh_report`).
+    """
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
 def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Compile the kernels, call ``work``, which computes no frames, and send the event that it is done or was
-    stopped."""
+    """Compile the kernels and call ``work``, a function that computes no frames.
+
+    Then send the event that the work is done, or that it was stopped.
+    """
     warm_up(on_event, [job])
     try:
         if should_stop():

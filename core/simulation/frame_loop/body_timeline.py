@@ -95,10 +95,11 @@ class BodyTimeline:
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """Set ``taken`` in the report of a frame's last step, if a potential matches the vibrations.
+        """Set ``taken`` in the ``report`` of a frame's last step, if the body has a matching potential.
 
-        ``taken`` is the elastic energy that the potential removes at the unknowns ``positions`` (r,3), relative to the
-        largest amount that it can remove there.
+        A matching potential lowers the elastic energy, so that the body vibrates like a more accurate model.
+        ``taken`` is the energy that the potential removes, relative to the largest amount that it can remove. Both are
+        evaluated at the unknowns ``positions`` (r,3) of the body.
         """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.energy_fraction_removed(self.space.elastic, positions)
@@ -112,8 +113,8 @@ class BodyTimeline:
     ) -> tuple[Load, ...]:
         """Return the loads in a substep (1 to ``substeps``) between frames ``at`` - 1 and ``at``.
 
-        They are evaluated at the fraction ``theta`` of the substep. ``further`` returns additional loads, given the
-        fraction of the frame interval.
+        The loads are evaluated at the fraction ``theta`` of the substep. ``further`` is a function that returns more
+        loads. Its argument is the time of evaluation, as the fraction (0 to 1) of the interval between the two frames.
         """
         begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
         now = lerp(begin, end, theta)
@@ -129,7 +130,7 @@ class BodyTimeline:
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """Return the potential that matches or controls the vibrations as a list; empty if there is none."""
+        """Return a list with the potential that matches or controls the vibrations; [] without such a potential."""
         body = self.body
         if body.matching is None:
             return []
@@ -146,7 +147,11 @@ class BodyTimeline:
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
-        """Return the changes of pins and stiffness up to the fraction ``part`` between frames ``at`` - 1 and ``at``."""
+        """Return the changes of pins and stiffness since the last update of the timeline.
+
+        The new time is the fraction ``part`` (0 to 1) between frames ``at`` - 1 and ``at``. ``stiffness`` are the
+        logarithms of interactive factors on the moduli.
+        """
         held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,

@@ -91,7 +91,10 @@ def _has_right_hand_sides(body: Body) -> bool:
 
 
 def _second_derivatives() -> None:
-    """Compute the complete second derivative of the polar stretch, which a tiny body's step may not reach."""
+    """Compute the complete second derivative of the polar stretch, so that its kernels are compiled or loaded.
+
+    The other kernels are compiled by stepping a tiny body, whose step may end before it needs this derivative.
+    """
     space = space_of(_model(), SolverSettings())
     state = space.rest_state()
     time = TimeStep(state.positions, state.positions, 0.04)
@@ -208,8 +211,11 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Load the kernels that a job's steps need from the disk, by stepping a tiny body, so that the first frame is not
-    delayed. With ``live``, contact with colliders uses penalty springs instead of IPC barriers."""
+    """Load the compiled kernels for a job's steps from the disk, so that the first frame is not delayed.
+
+    The kernels are loaded by stepping a tiny body. With ``live``, contact with colliders uses penalty springs instead
+    of IPC barriers.
+    """
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
     kinds = (np.arange(len(mesh.tets), dtype=np.int32) // 2) % len(energies)
@@ -273,8 +279,11 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return a potential that matches vibrations, with zero stiffness; empty in the full space. It is compiled in
-    advance since nearly all bodies in a subspace use it."""
+    """Return a tuple with a potential that matches vibrations; () if the space is the full space.
+
+    The potential has zero stiffness, so it does not affect the step. Its kernels are compiled in advance, since nearly
+    all bodies in a subspace use such a potential.
+    """
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -282,7 +291,7 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """Return a spring on one vertex as load, since springs hold the pins of nearly all jobs."""
+    """Return a spring on one vertex as load. Nearly all jobs need the kernels of springs, which hold the pins."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
@@ -357,9 +366,10 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Context in which a second process also compiles the stages, from stage 2 to the last and then stage 1.
+    """Context in which a second process also compiles the stages.
 
-    In a first bake, stage 1 takes about as long as all others together.
+    In a first bake, stage 1 takes about as long as all other stages together. So while this process compiles stage 1,
+    the second process compiles the stages from stage 2 to the last. It takes stage 1 after all others.
     """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
@@ -393,7 +403,8 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the total compile time, s, of all stages that are compiled when the work ends, including earlier ones.
+    ``goal`` is the total compile time, s, of the stages that the work compiles and of all stages that were compiled
+    before it.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:
@@ -405,7 +416,10 @@ class _Progress(Listener):
 
     @contextmanager
     def of(self, seconds: float) -> Iterator[None]:
-        """Context in which the compilation of a stage, which takes about ``seconds`` s, is reported."""
+        """Context that reports the progress while one stage is compiled.
+
+        ``seconds`` is the usual compile time, s, of the stage.
+        """
         self._seconds, self._began = seconds, time.process_time()
         self.on_end()
         with install_listener("numba:compile", self):

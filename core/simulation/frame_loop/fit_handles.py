@@ -145,9 +145,10 @@ def _weights(prepared: Prepared, count: int) -> np.ndarray:
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Return skinning weights (n,h) at the n tet vertices, computed like those of a subspace.
+    """Return skinning weights (n,h) at the n tet vertices, computed like the weights of a subspace.
 
-    They belong to ``modes`` skinning modes, and to one handle per connected group of pins.
+    Each of the h columns holds the weights of one handle. There is one handle for each of the ``modes`` skinning modes,
+    and one for each connected group of pins.
     """
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)

@@ -1,7 +1,8 @@
 """Time stepping of bodies with IPC contact: with each other, with themselves, or with colliders.
 
-Each body is prepared separately and has its own pins, loads and changes. All bodies share the solver settings, the time
-steps and the contact. Bodies that can touch within a step are solved as one system, an island (:mod:`.islands`).
+Each body is prepared separately and has its own pins, loads and keyframed stiffness. All bodies share the solver
+settings, the time steps and the contact. Bodies that can touch within a step are solved as one system, an island
+(:mod:`.islands`).
 """
 
 from __future__ import annotations
@@ -134,8 +135,11 @@ class GroupStepper:
         return [replace(states[0], colliders=np.array([self._positions, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
-        """Update bodies and existing islands to the pins, stiffness and sizes of a substep between frames ``at`` - 1
-        and ``at``."""
+        """Set pins, stiffness and the sizes of growing bodies for a substep between frames ``at`` - 1 and ``at``.
+
+        An island is a set of bodies that are solved as one system. The spaces and solvers of existing islands are
+        updated, too.
+        """
         substeps = self._lead.body.solver.substeps
         sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
         resized = {k for k, size in sizes.items() if size != self._sizes[k]}
@@ -224,8 +228,8 @@ class GroupStepper:
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
         """Return the joined space of ``bodies`` (indices) with their present pins and stiffness.
 
-        Growing bodies have a rest shape of their present size. In a subspace, the changes are applied to the earlier
-        joined space ``before``, if it is given.
+        Growing bodies have a rest shape of their present size. In a subspace, ``before`` may be an earlier joined space
+        of the bodies. The basis of ``before`` is then kept, and only elasticity and pins are replaced.
         """
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]
@@ -247,9 +251,9 @@ class GroupStepper:
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """Return the states, with the velocities and histories of growing bodies replaced by those of the growth
-        alone.
+        """Return the states, with new velocities and histories of the bodies that grow from a reduced initial size.
 
+        These bodies get the velocities, and the earlier positions, that they would have if only the growth moved them.
         ``time`` is the number of frames since the first.
         """
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
@@ -268,9 +272,10 @@ class GroupStepper:
                 yield load if len(bodies) == 1 else SubmodelLoad(load, part.vertices, part.blocks)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
-        """Return an island's error with the name of the body at fault and the index of the vertex within that body.
+        """Return ``error`` with the name of the body at fault and the index of the vertex within that body.
 
-        In a subspace, the index is that of the unknown within the body's unknowns.
+        ``error`` was raised while the ``bodies`` (indices) were solved as one system. In a subspace, the returned index
+        is the index of the unknown within the body's unknowns.
         """
         if error.vertex is None:
             return error
@@ -308,8 +313,9 @@ def simulate_group(
     """Yield the simulated frames, as a list with one :class:`Frame` per body.
 
     All frames are simulated, or only those after ``start``, a frame number with the state per body at that frame.
-    ``begun`` is called with the stepper before the first step. :func:`simulate_body` steps a body without IPC contact,
-    and also a single body whose ``start`` was recorded in live mode.
+    ``begun`` is called with the :class:`GroupStepper` before the first step. Two kinds of jobs are simulated by
+    :func:`simulate_body` instead, without a call of ``begun``: a body without IPC contact, and a single body whose
+    ``start`` was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):

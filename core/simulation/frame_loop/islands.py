@@ -47,15 +47,16 @@ class Island:
     def loads(self) -> tuple[Load, ...]:
         """Contact load of the island in a tuple; empty if the island is solved without contact.
 
-        Contact is left out if the island has no contact pairs and its elastic energies do not prevent inversion.
+        The contact load of an island without contact pairs has no forces, but still limits steps so that no element
+        inverts. It is left out if no elastic energy of the island requires this limit.
         """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class IslandSolution(NamedTuple):
-    """Result of a step of an island: the state per body, the solver's report, and the end positions of all colliders.
+    """Result of a step of an island: the state per body, the solver's report, and the positions of all colliders.
 
-    ``collider_positions`` (c,3), m, are the end positions of all vertices of the colliders.
+    ``collider_positions`` (c,3), m, are the positions of the vertices of all colliders at the end of the step.
     """
 
     states: list[State]
@@ -76,7 +77,7 @@ class Sweep(NamedTuple):
 
     @property
     def moving(self) -> np.ndarray:
-        """Indices of the colliders that move in the step; bodies and colliders are numbered as in ``body``."""
+        """Indices of the colliders that move in the step. The indices count the bodies first, then the colliders."""
         colliders = slice(len(self.start) - len(self.targets), None)
         return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
 
@@ -129,12 +130,12 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return the pairs of bodies (indices) whose islands have to be joined, and the end positions of the colliders'
-    vertices.
+    """Return the pairs of bodies (indices) whose islands have to be joined, and the final positions (c,3), m, of the
+    colliders' vertices.
 
-    The positions are (c,3), m; ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider
-    couples all islands within its reach. A collider's end position is the one computed with the first island within its
-    reach, or its target if no island is within reach.
+    ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider couples all islands within
+    its reach. A collider without an island within its reach ends at its target. Any other collider ends at the
+    position from the solution of one island: the one with the body of lowest index within the collider's reach.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

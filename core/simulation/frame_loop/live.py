@@ -1,9 +1,9 @@
 """Live mode: a body stepped frame by frame with interactive grabs.
 
 A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses are
-interpolated linearly between frames, like those of a bake's springs. Before a grab, the target is the vertex's first
-position; after the release, the last target remains. The stiffness is zero at both times. A take, which is a recorded
-live session, therefore equals a bake with the springs of :func:`take_springs`.
+interpolated linearly between frames, like those of a bake's springs. Before the grab, the target is the vertex's first
+position. After the release, the last target remains. The stiffness is zero before the grab and after the release. A
+take, which is a recorded live session, therefore equals a bake with the springs of :func:`take_springs`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class Grab(NamedTuple):
 
 
 class LiveBody:
-    """Body that is stepped interactively. After the last frame, pins, colliders and fields no longer change.
+    """Body that is stepped interactively, also beyond the last frame of its job.
+
+    Steps beyond the last frame repeat the interval between the last two frames of ``job``. :meth:`Job.extended` adds a
+    copy of the last frame, so pins, colliders and fields are at rest in that interval.
 
     Parameters
     ----------
@@ -77,9 +80,9 @@ class LiveBody:
         """Set the Young's moduli of the materials, Pa, and the factors on the stiffness of the controlled vibrations.
 
         The moduli are in the order of ``settings.moduli``; empty sequences restore the keyed values. Elastic forces
-        change at once, while the contact stiffness stays. Return True if this makes the subspace or the matched
-        vibrations approximate, since they were computed for another distribution of stiffness. SettingsError for values
-        out of range.
+        change at once. The stiffness of contact is computed only once, when the body is prepared, and does not change.
+        Return True if the subspace or the matched vibrations become approximate, since they were computed for another
+        distribution of stiffness. SettingsError for values out of range.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(
@@ -148,7 +151,8 @@ def _change(
 def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
     """Return the springs, one per grabbed vertex, with which a bake repeats a take (recorded live session).
 
-    ``frames`` holds the grabs of each frame; those of the first frame are ignored, since no step leads to it.
+    ``frames`` holds the grabs of each frame. Springs act in the step that leads to a frame, and no step leads to the
+    first frame. So the grabs of the first frame are ignored.
     ``first_positions`` (n,3), m, are the surface vertices at the first frame.
     """
     vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)

@@ -45,8 +45,10 @@ def serve(
     commands: Iterable[str],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Prepare a job's body and execute ``commands``, one per line, until they end or ``should_stop`` returns True.
-    SettingsError if the solver does not support live mode; SinewError if the body cannot be prepared.
+    """Prepare a job's body for live mode and execute ``commands``, which are lines with one command each.
+
+    The service ends after the last command, or when ``should_stop`` returns True. Raises SettingsError if the solver
+    does not support live mode, and SinewError if the body cannot be prepared.
     """
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
@@ -72,11 +74,13 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
     points.
 
     ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
-    ``log_stiffness`` (n,) is the base-10 logarithm of the Young's modulus, Pa, of the materials in the tet that
-    contains each vertex; ``materials`` (n,K) are the weights of the K moduli in that tet. A body in a subspace also has
-    ``clusters`` (n,), the cubature point per vertex; ``points_rest`` (c,3) m, ``points_weights`` (c,h) and
-    ``points_volume`` (c,) m³ of the cubature points; and the ``eigenvalues`` (m,) 1/s² of its m modes. Any other body
-    has one handle with zero weights and no eigenvalues.
+    Each render vertex lies in a tet, which blends the K moduli of the body's materials (``settings.moduli``).
+    ``materials`` (n,K) are the weights of the moduli in the tet of each vertex. ``log_stiffness`` (n,) is the base-10
+    logarithm of the blended Young's modulus, Pa.
+
+    A body in a subspace also has ``clusters`` (n,), the cubature point per vertex; ``points_rest`` (c,3) m,
+    ``points_weights`` (c,h) and ``points_volume`` (c,) m³ of the cubature points; and the ``eigenvalues`` (m,) 1/s² of
+    its m modes. Any other body has one handle with zero weights and no eigenvalues.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
     parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]

@@ -37,7 +37,8 @@ class Stepper:
         """Return the state at the frame ``at``, stepped from ``state`` at the frame before, and the reports of the
         substeps.
 
-        ``further`` returns additional loads, given the fraction (0 to 1) of the interval between the two frames.
+        ``further`` is a function that returns additional loads at a time during the step. The stepper passes it the
+        time as the fraction (0 to 1) of the interval between the two frames.
         ``by_hand`` is the stiffness that the user sets interactively. Raises Stopped between steps if ``should_stop``
         returns True.
         """
@@ -60,7 +61,7 @@ class Stepper:
         return state, reports
 
     def follow(self, change: StateUpdate) -> None:
-        """Apply changes of the body to its timeline (:meth:`BodyTimeline.follow`) and to the solver."""
+        """Update the body's timeline (:meth:`BodyTimeline.follow`) and the solver after a change of the body."""
         changed = self._course.follow(change)
         if changed.body:
             self._solver = make_solver(self.space, self._job.body.solver, self._course.body.linear_solver)

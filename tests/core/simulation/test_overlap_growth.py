@@ -172,7 +172,7 @@ def test_what_it_cannot_do_is_refused_in_words():
     plain = [job.with_body(contact=ContactSettings()) for job in both]
     for jobs, words in (
         ([both[0], around], "overlap by .* Grow Apart cannot separate them: they overlap even at a fifth"),
-        ([replace(job, pre_roll=0) for job in both], "farther. Or set a Pre-Roll of 10 frames, so that grow"),
+        ([replace(job, pre_roll=0) for job in both], "farther. Or set a Pre-Roll of 10 frames, so that the bodies"),
         (plain, "farther. Or turn on Grow Apart, so that the bodies grow"),
         ([replace(job, pre_roll=0) for job in plain], "Or turn on Grow Apart and set a Pre-Roll of 10 frames, so that"),
     ):
