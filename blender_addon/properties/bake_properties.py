@@ -41,7 +41,9 @@ class SinewVibration(bpy.types.PropertyGroup):
 
     frequency: number("Subspace", "Frequency of the vibration in the unmatched subspace, Hz")
     right: number("Full Mesh", "Frequency of the matched vibration in the full mesh, Hz; 0 if it is not matched")
-    share: number("Overlap", "Fraction of the vibration that vibrations of the full mesh reproduce, 0 to 1")
+    share: number(
+        "Overlap", "Fraction of the vibration that a combination of full-mesh vibrations can reproduce, 0 to 1"
+    )
 
 
 class SinewBake(bpy.types.PropertyGroup):
@@ -68,35 +70,44 @@ class SinewBake(bpy.types.PropertyGroup):
     nodes: pointer("Nodes", "Geometry Nodes that play the result", type=bpy.types.NodeTree)
     result: pointer("Result", "Object that carries the baked shapes", type=bpy.types.Object)
     left_behind: text(
-        "Left Behind", "Warning about objects that follow the hidden original, and about differences in renders"
+        "Left Behind",
+        "Warning about objects that follow the hidden original instead of the bake. A second warning follows if the "
+        "body differs between viewports and renders",
     )
     hides_original: switch("Hides the Original", "The original object is hidden, since a duplicate shows the bake")
     hid_viewport: switch("Was Hidden in Viewports", "The original was hidden in viewports before the bake")
     hid_render: switch("Was Hidden in Renders", "The original was hidden in renders before the bake")
-    tets: integer("Tetrahedra", "Number of tetrahedra of the body; 0 unknown")
+    tets: integer("Tetrahedra", "Number of tetrahedra of the body; 0 if unknown")
     cells: integer("Cells Across", "Cells Across with which the tetrahedra were made")
     contrast: number("Contrast", "Young's modulus of the stiffest tetrahedron divided by that of the softest")
     thickness: number("Thickness", "Thickness of regions less than two cells thick, m; 0 if there are none")
     movement: number(
         "Movement",
-        "Largest displacement of a pin or collider in one frame, minus its mean displacement per frame, m; -1 unknown",
+        "Largest distance, m, by which a vertex of a pin or collider departs from uniform motion between two "
+        "consecutive frames; -1 if unknown",
     )
-    slowest: number("Slowest Vibration", "Estimated lowest frequency of the body, Hz; 0 unknown")
-    advice_basis: text("Basis of Advice", "Digest of the physical materials with which the advice was computed")
+    slowest: number("Slowest Vibration", "Estimated lowest frequency of the body, Hz; 0 if unknown")
+    advice_basis: text(
+        "Basis of Advice", "Digest of the physical materials from which the recommendations were computed"
+    )
     mesh_summary: text("Tetrahedra", "Summary of the tetrahedra that were made last")
     pace_solver: text("Solver", "Solver with which Pace was measured")
     pace_seconds: number("Pace", "Measured computation time of a time step, s")
     pace_modes: integer("Modes", "Number of modes with which Pace was measured")
-    body_mass: number("Mass", "Mass of the body, kg; 0 unknown")
-    body_volume: number("Volume", "Volume of the body, m³; 0 unknown")
-    body_size: number("Size", "Longest side of the body at rest, m; 0 unknown")
+    body_mass: number("Mass", "Mass of the body, kg; 0 if unknown")
+    body_volume: number("Volume", "Volume of the body, m³; 0 if unknown")
+    body_size: number("Size", "Longest side of the body at rest, m; 0 if unknown")
     mesh_warning: text("Warning", "Warning about the tetrahedra, or about the size of the body")
     resolution_warning: text("Warning", "Warning about the resolution")
     is_thin: switch("Thin Parts", "Some parts of the body are thinner than a cell")
     points_warning: text("Warning", "Warning about too few cubature points")
-    points_that_suffice: integer("Points That Suffice", "Sufficient number of cubature points; 0 unknown")
+    points_that_suffice: integer(
+        "Points That Suffice", "Number of cubature points for an accurate subspace; 0 if unknown"
+    )
     match: text("Match", "How the subspace was matched with the full mesh")
-    vibrations: collection("Vibrations", "Slowest vibrations of the body, matched or not", type=SinewVibration)
+    vibrations: collection(
+        "Vibrations", "Slowest vibrations of the body, with or without a match in the full mesh", type=SinewVibration
+    )
     contact_warning: text("Warning", "Warnings about contact, such as colliders that look different in renders")
     material_warning: text("Warning", "Warning about physical materials that fill no part of the body")
     pin_warning: text("Warning", "Warning about a pin group without pins")

@@ -142,10 +142,10 @@ def compared_solver_names(settings: Any) -> tuple[str, ...]:
 
 MATCHES = (
     _AS_BODY,
-    ("ON", "On", "Match the ghost's vibrations to the full or finer mesh"),
+    ("ON", "On", "Match the ghost's vibrations, even if the body's vibrations are not matched"),
     ("OFF", "Off", "Leave the ghost's vibrations unmatched"),
 )
-"""Enum items for the settings of a comparison bake that enable matching of vibrations."""
+"""Enum items of the two settings that turn the matching of vibrations on or off in a comparison bake."""
 
 
 def _match_methods() -> list[tuple[str, str, str]]:

@@ -47,8 +47,12 @@ class SinewCompare(bpy.types.PropertyGroup):
     substeps: _number(SolverSettings, "substeps", "Substeps", 20)
     max_iterations: _number(SolverSettings, "max_iterations", "Iterations", 100)
     modes: _number(SolverSettings, "modes", "Modes", 32)
-    match_full_space: menu("Full Space", "Match Full Model for the ghost", items=choices.MATCHES, default=choices.OWN)
-    match_resolution: menu("Resolution", "Match Resolution for the ghost", items=choices.MATCHES, default=choices.OWN)
+    match_full_space: menu(
+        "Full Space", "Value of the setting Match Full Model for the ghost", items=choices.MATCHES, default=choices.OWN
+    )
+    match_resolution: menu(
+        "Resolution", "Value of the setting Match Resolution for the ghost", items=choices.MATCHES, default=choices.OWN
+    )
     match_method: menu(
         "Match Method",
         "Method that matches the ghost's vibrations",

@@ -24,8 +24,9 @@ def clean(value: float) -> float:
 
 
 def stiffness_of(log_stiffness: float) -> float:
-    """Return the stiffness, Pa, for its base-10 logarithm, rounded to five significant digits, the precision of a
-    32-bit logarithm.
+    """Return the stiffness, Pa, whose base-10 logarithm is ``log_stiffness``.
+
+    The stiffness is rounded to five significant digits, the precision of a 32-bit logarithm.
     """
     return float(f"{10.0**log_stiffness:.5g}")
 

@@ -36,7 +36,8 @@ class SinewSpring(bpy.types.PropertyGroup):
     end: menu("Pull To", "Target that the vertices are pulled to", items=SPRING_ENDS)
     target: pointer(
         "Object",
-        "Object that pulls the vertices along; their targets keep the offset from it at the first frame",
+        "Object that pulls the vertices along. The target of each vertex moves with the object, and begins at the "
+        "position of the vertex at the first frame",
         type=bpy.types.Object,
         poll=_is_no_body_itself,
     )
@@ -54,8 +55,9 @@ class SinewSpring(bpy.types.PropertyGroup):
 
 
 def _put_ground_below(self: Any, context: Any) -> None:
-    """Lower the ground to just below the body when Ground is enabled and the body would be below it: Blender centers
-    new meshes at the origin.
+    """Lower the ground to just below the body, if Ground is enabled while a part of the body lies below the ground.
+
+    Blender centers new meshes at the origin, so half of a new body lies below a ground at height 0.
     """
     obj = self.id_data
     lowest = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)

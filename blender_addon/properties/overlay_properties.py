@@ -46,7 +46,7 @@ class SinewOverlays(bpy.types.PropertyGroup):
         subtype="FACTOR",
         update=redraw_changed,
     )
-    slice_flip: _switch("Flip", "Show the tetrahedra on the other side of the plane")
+    slice_flip: _switch("Flip", "Show only the tetrahedra in front of the slicing plane")
     show_outside: _switch(
         "Badly Embedded Vertices",
         "Mark the vertices so far outside the tetrahedra that moving with the nearest tetrahedron distorts them. "

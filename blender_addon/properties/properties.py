@@ -1,6 +1,7 @@
 """Settings of a body, ``Object.sinew``, mirrored from the library's settings.
 
-Stiffness is stored as its logarithm: F-curves interpolate between values as far apart as 5e4 and 1e9 Pa.
+Stiffness is stored as its base-10 logarithm, which F-curves interpolate. So half-way between keys of 1e4 and 1e8 Pa the
+stiffness is 1e6 Pa. Without the logarithm it would be 5e7 Pa, nearly as stiff as the second key.
 """
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
@@ -44,32 +45,36 @@ from .outside_properties import SinewCollider, SinewCollisions, SinewPair, Sinew
 from .pick_properties import SinewPicks
 
 METHODS = (
-    ("lattice", "Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
-    ("robust", "Robust", "Tetrahedra that follow the surface: minutes, works with any mesh"),
+    ("lattice", "Draft", "A lattice of cells around the surface. Made in seconds, from any mesh"),
+    ("robust", "Robust", "Tetrahedra that follow the surface. Made in minutes, from any mesh"),
     (
         "clean",
         "Clean",
-        "Tetrahedra that keep every vertex of the surface: seconds, for closed meshes that do not intersect "
-        "themselves. Never coarser than the mesh itself. Needs TetGen, from a separate zip file",
+        "Tetrahedra that keep every vertex of the surface. Made in seconds, from closed meshes that do not intersect "
+        "themselves. The tetrahedra are never coarser than the mesh. Needs TetGen, from a separate zip file",
     ),
 )
 ELEMENTS = (
-    ("smoothed", "Smoothed", "The tetrahedra around common edges share their mean strain: accurate with few cells"),
+    ("smoothed", "Smoothed", "Each group of tetrahedra around an edge has one mean strain. Accurate with few cells"),
     (
         "plain",
         "Plain Tetrahedra",
-        "Each tetrahedron has its own strain, for comparison: too stiff in bending and torsion, and near the largest "
-        "Poisson's ratio also in volume",
+        "Each tetrahedron has its own strain. Too stiff in bending and torsion, and near the largest Poisson's ratio "
+        "also in volume. Serves for comparison with Smoothed",
     ),
 )
 STOP_RULES = (
-    ("movement", "Movement Is Small", "Every vertex would move by less than a fraction of the body's size"),
+    ("movement", "Movement Is Small", "Stop a step when an iteration hardly moves any vertex"),
     (
         "decrement",
         "Energy Has Converged",
-        "An iteration would hardly lower the energy further (the Newton decrement)",
+        "Stop a step when an iteration would hardly lower the energy (the Newton decrement)",
     ),
-    ("acceleration", "Acceleration Has Converged", "An iteration would hardly change any vertex's acceleration"),
+    (
+        "acceleration",
+        "Acceleration Has Converged",
+        "Stop a step when an iteration hardly changes any vertex's acceleration",
+    ),
 )
 STACK_POSITIONS = (
     (
@@ -92,8 +97,8 @@ REGIONS = (
 )
 DEPTHS = (
     ("NONE", "Any Depth", "At every depth, through the whole body"),
-    ("SHELL", "Shell", "From the surface of the body down to Down To; overrides painted materials"),
-    ("CORE", "Core", "Deeper below the surface than Down To; overrides painted materials"),
+    ("SHELL", "Shell", "From the surface of the body to the depth in the field Down To. Overrides painted materials"),
+    ("CORE", "Core", "Deeper below the surface than the depth in the field Down To. Overrides painted materials"),
 )
 
 
@@ -161,7 +166,9 @@ class SinewMaterial(bpy.types.PropertyGroup):
     energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
     stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
     vertex_group: text(
-        "Map", "Vertex group whose weights are the fraction of this material, inside its region or depth if set"
+        "Map",
+        "Vertex group whose weights are the fraction of this material. If the material has a region or a depth, the "
+        "weights count only there",
     )
     region_kind: menu("Region Type", "Choose one object as the region, or a collection of objects", items=REGIONS)
     region: pointer(
@@ -235,14 +242,18 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     refine_factor: mirrored(ResolutionSettings, "refine_factor", "Refine Factor", soft_max=4.0, precision=1)
     elements: mirrored(ResolutionSettings, "elements", "Elements", items=ELEMENTS)
-    simulate_at: menu("Simulate", "Position in the modifier stack of the simulated shape", items=STACK_POSITIONS)
+    simulate_at: menu(
+        "Simulate", "Shape to simulate: the mesh itself, or the output of a modifier", items=STACK_POSITIONS
+    )
     simulate_after: text("Modifier", "Modifier whose output is simulated; later modifiers act on the result")
     rest_key: text(
         "Rest Shape",
         "Shape key with the stress-free shape of the body; the key's value does not matter. The simulation starts in "
         "the shape of the first frame, and elasticity pulls it to the rest shape. Empty: the shape of the first frame",
     )
-    simulated_label: text("Simulated", "Position in the modifier stack of the simulated shape", get=_place_label)
+    simulated_label: text(
+        "Simulated", "Shape that is simulated: the mesh itself, or the output of a modifier", get=_place_label
+    )
     stack_warning: text("Ignored", "Warning about modifiers whose effect is not simulated", get=_place_warning)
 
     materials: collection(
@@ -259,8 +270,8 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     pin_threshold: number(
         "Pin Threshold",
-        "Vertices with at least this weight in the pin group are held. Animate it upwards to release vertices over "
-        "time; above 1 no vertex is held. Released vertices are not held again",
+        "Vertices with at least this weight in the pin group are held. Keyframe a rising threshold to release vertices "
+        "over time; above 1 no vertex is held. Released vertices are not held again",
         options=ANIMATED,
         default=0.5,
         min=0.001,
@@ -270,14 +281,16 @@ class SinewObject(bpy.types.PropertyGroup):
 
     use_goal: switch(
         "Goal",
-        "Pull the vertices of the pin group below Pin Threshold softly toward their animated positions, in proportion "
-        "to their weights. Once an animated Pin Threshold has released all held vertices, no vertex is pulled",
+        "Pull vertices of the pin group softly toward their animated positions, if their weight is below Pin "
+        "Threshold. The pull is proportional to the weight. Once an animated Pin Threshold has released all held "
+        "vertices, the pull ends for all vertices, too",
         default=True,
     )
     goal_strength: number(
         "Goal Strength",
-        "Factor on the stiffness of the goal, no unit. With 1, a goal of weight 1 on the whole surface has the tensile "
-        "stiffness of a cube with the body's size and softest material. 0 does not pull; 0.1 to 100 are typical",
+        "Factor on the stiffness of the goal, no unit: 0.1 to 100 are typical, 0 does not pull. With 1, and weight 1 "
+        "on the whole surface, the goal is as stiff as a cube under tension. The cube has the size of the body and its "
+        "softest material",
         options=ANIMATED,
         default=5.0,
         min=0.0,

@@ -47,33 +47,40 @@ from ...methods.subspaces.space import Space
 from .body_model import body_model, fields_of, pinned_surface
 
 STIFFEST = 1e8
-"""Largest ratio of a Young's modulus to the lowest one for the computation of vibrations; larger moduli are reduced.
-Stiffer regions are rigid anyway, and with 1e10 the lowest frequency of a bar of two materials loses 5 % to round-off.
+"""Largest ratio of two Young's moduli of a body whose vibrations are computed. Moduli above STIFFEST times the lowest
+modulus are reduced to this limit, since regions that stiff are rigid in any case. With a limit of 1e10, round-off
+changes the lowest frequency of a bar of two materials by 5 %.
 """
 
 
 FIRM_PINS = 40.0
-"""Factor on the stiffness of pin springs while vibrations are computed. The springs stiffen by a factor of up to
-4000 under load, but the matching potential corrects only the body, in series with them. With a factor of 1, the error
-was up to 40 % of the amplitude under weight; with 20 to 200 it is 4 to 14 % under any load (without a match 42 to 76).
+"""Factor on the stiffness of pin springs for the vibrations of the body to be matched. A bake that matches the
+vibrations of a finer mesh keeps the factor. Under load, pin springs stiffen by up to 4000 times. The matching potential
+corrects the body alone, so springs that are soft without load and stiff under load would make the correction wrong.
+With a factor of 1, the error was up to 40 % of the amplitude under weight. With 20 to 200 it is 4 to 14 % under any
+load, and without a match 42 to 76 %.
 """
 
 SWING = 0.1
-"""Largest displacement in the slowest vibration, divided by the body's size. The stiffness of pin springs is computed
-at this deflection.
+"""Amplitude, divided by the body's size, at which the stiffness of a finer body's pin springs is computed. The body is
+deflected in the shape of its slowest vibration, and its largest displacement is the amplitude.
 """
 
 GIVING = 4.5
 """Largest value of ``e L / c`` at which vibrations are matched; above it, pins hold too little of the body. L is the
-body's size, c the side of a cell, and e the fraction of the slowest vibration's energy in the pin springs; e grows with
-c.
-Errors as fractions of the amplitude, for bars pinned at: a whole end (value 1.3), 2 %; three quarters of it (3.3), 6 %
-(5 to 19 % without a match); half of it (6 and 10), 28 to 62 % (27 to 40 % without a match).
+body's size, c the side of a cell, and e the fraction of the slowest vibration's energy in the pin springs. e grows with
+c. Errors of bars, as fractions of the amplitude:
+
+- whole end pinned, value 1.3: 2 %
+- three quarters of an end pinned, value 3.3: 6 %; without a match 5 to 19 %
+- half of an end pinned, values 6 and 10: 28 to 62 %; without a match 27 to 40 %
 """
 
 
 SWINGS = 2
-"""Length of a trial against a finer mesh, in periods of its slowest vibration: small frequency errors show late."""
+"""Duration of the trial simulation that compares a body with a finer mesh, in periods of the finer mesh's slowest
+vibration. After one period, small errors of the frequency would hardly be visible.
+"""
 
 TRYING = 0.4
 """Progress (0 to 1) that is reported once the vibrations are computed; the trial simulation takes the rest."""
@@ -90,10 +97,12 @@ def body_matching(
     on_progress: OnProgress,
     collides: bool = False,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches the body's vibrations or controls their stiffness, or None, and the report of the
-    match. Pins count only if they hold in all frames after the first, since one match serves all frames. ``pinned`` are
-    the pins of the surface, ``pins`` those of the solver's unknowns, and ``points`` the surface vertices. ``collides``:
-    the body is solved together with others.
+    """Return the method that matches the body's vibrations, controls their stiffness, or both, and the report of the
+    match. The method is None if it is not requested or not possible.
+
+    Pins count only if they hold in all frames after the first, since one match serves all frames. ``pinned`` are the
+    pins of the surface, ``pins`` the pins of the solver's unknowns, and ``points`` the surface vertices. ``collides``
+    is True if the body is solved together with other bodies.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
@@ -141,10 +150,11 @@ def body_matching(
 def _subspace_at_rest(
     subspace: Subspace, pins: PinSchedule, lasting: PinnedSurface, spring_moduli: np.ndarray, softest: float
 ) -> tuple[Space, Springs | None]:
-    """Return the subspace whose vibrations are computed, with the prescribed unknowns that ``pins`` hold in all frames
-    after the first, and the springs of the pins ``lasting``, of moduli ``spring_moduli`` (m,), Pa.
+    """Return the subspace whose vibrations are computed, and its pin springs; None for the springs if there are none.
 
-    The Young's moduli are limited to STIFFEST times ``softest``, Pa.
+    The unknowns that ``pins`` hold in all frames after the first are prescribed in the subspace. The springs hold the
+    pins ``lasting``. ``spring_moduli`` (m,), Pa, are the moduli per tet that set the stiffness of the springs. The
+    Young's moduli of the body are limited to STIFFEST times ``softest``, Pa.
     """
     given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
     elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
@@ -217,11 +227,12 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
-    """Return the trial that measures the error of matched vibrations against a reference simulation with pins at rest.
+    """Return the trial simulation that measures the error of the body's matched vibrations.
 
-    The reference is the same mesh in the full space, or the body ``finer`` with pin springs as stiff as in a bake.
-    ``lasting`` are the pins that hold in all frames after the first, and ``spring_moduli`` (m,), Pa, the moduli for
-    their springs. Returns None if the reference is too large, or fails.
+    The trial compares the body with a reference simulation. The pins are at rest in both. The reference is the body
+    ``finer``, without FIRM_PINS. If ``finer`` is None, the reference is the mesh of the body in the full space.
+    ``lasting`` are the pins that hold in all frames after the first. ``spring_moduli`` (m,), Pa, set the stiffness of
+    the springs of these pins. Returns None if the reference is too large, or fails.
     """
     rest = job.body.surface.positions[lasting.pinned]
 
@@ -294,8 +305,9 @@ def _at_rest(
     """Return the model whose vibrations are computed, its pins, and the moduli (m,), Pa, that set the stiffness of the
     pin springs in each tet.
 
-    Only pins that hold in all frames after the first count. Their springs are ``firmness`` times as stiff as in a bake.
-    The Young's moduli are limited to STIFFEST times ``softest``, the lowest modulus, Pa, of the body to be matched.
+    Only pins that hold in all frames after the first count. ``firmness`` is a factor on the stiffness of pin springs.
+    The Young's moduli are limited to STIFFEST times ``softest``, Pa. ``softest`` is the lowest modulus of the body
+    itself, also if ``model`` is a finer model of the body.
     """
     softer, lasting = _softer(model.elastic.youngs_modulus, softest), pinned.always()
     spring_moduli = firmness * softer[model.elements.of_tet] * model.youngs_modulus
@@ -308,12 +320,13 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body with pin springs as stiff as if it were deflected by :data:`SWING` in its slowest mode.
+    """Return a finer body whose pin springs have the stiffness of a deflected body.
 
-    The springs stiffen strongly as their extension approaches a length called reach. A force that would extend a spring
-    of constant stiffness by the fraction g of the reach extends the stiffening spring by about ``g / (1 + g)`` of the
-    reach (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too
-    little of the body (:data:`GIVING`).
+    The deflection has the shape of the body's slowest vibration and the amplitude :data:`SWING`. The springs stiffen
+    strongly as their extension approaches a length called reach. A force that would extend a spring of constant
+    stiffness by the fraction g of the reach extends the stiffening spring by about ``g / (1 + g)`` of the reach
+    (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too little of
+    the body (:data:`GIVING`).
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer

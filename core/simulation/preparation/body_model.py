@@ -17,8 +17,8 @@ from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Maximum number of sampled pins in a subspace: A_MODE per mode, but at least IN_SUBSPACE. Each mode has
-A_MODE unknowns.
+"""Numbers that limit the sampled pins in a subspace. The maximum is A_MODE pins per mode, as many as a mode has
+unknowns. If this product is below IN_SUBSPACE, the maximum is IN_SUBSPACE.
 """
 
 

@@ -1,10 +1,10 @@
 """Correction of the displayed surface, so that pinned vertices lie exactly at their targets.
 
-Springs hold the pins of a surface that cuts through tets, and yield by about a twentieth of a cell under load
-(:mod:`constraints.anchors`), which would be visible where a pin touches something that does not move with the body. So
-pinned vertices are moved to their targets, and vertices within one cell of a pin follow the nearest pin, less with
-distance. A frame whose last step was blocked is shown without the correction: its pins could not reach their targets
-without crossing an obstacle.
+Springs hold the pins of a surface that cuts through tets (:mod:`constraints.anchors`). Under load, the springs yield by
+about a twentieth of a cell. Where a pin touches another object, the user would see this as a gap. So pinned vertices
+are moved to their targets. Vertices within one cell of a pin follow the nearest pin, less with distance. A frame whose
+last step was blocked is shown without the correction: its pins could not reach their targets without crossing an
+obstacle.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...mechanics.constraints.anchors import cell_sides
 from ...mechanics.constraints.pins import PinnedSurface
 
 REACH = 1.0
-"""Distance from a pin, in lattice cells, within which vertices follow its correction."""
+"""Distance from a pin, in lattice cells, up to which vertices follow when the pin is moved to its target."""
 
 
 class PinCorrection:

@@ -1,8 +1,9 @@
-"""Force fields at any time, by linear interpolation of all their values, also noise, between frames.
+"""Force fields at any time. All values of a field, and its noise, are interpolated linearly between frames.
 
 Sampled tracks have one value per frame, or one for all frames. At the fraction f between two frames, the value is ``(1
-- f) before + f after``. Interpolated axes are normalised; infinite bounds stay infinite. Noise is a hash of the seed
-and the frame number, not a random sequence, so that a resumed bake and another machine compute the same values.
+- f) before + f after``. Interpolated axes are normalised. Infinite limits of distance stay infinite. Noise is a hash of
+the seed and the frame number, not a random sequence, so that a resumed bake and another machine compute the same
+values.
 """
 
 from __future__ import annotations

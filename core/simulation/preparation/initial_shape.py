@@ -99,7 +99,7 @@ def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np
     if job.body.solver.kind.takes_modes:
         reason, remedy = "The modes of its subspace cannot represent", "Raise Modes, or choose another solver."
     else:
-        reason, remedy = "The tetrahedra are too coarse for", "Raise Cells Across."
+        reason, remedy = "The tetrahedra are too coarse to represent", "Raise Cells Across."
     mean = float(np.average(beside, weights=job.body.surface.vertex_areas))
     return [
         f"{reason} the initial shape of the body: the error is up to {length_words(farthest)} "

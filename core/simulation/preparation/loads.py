@@ -108,7 +108,8 @@ class Loads:
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
         """Return the mask (p,) bool of the contact points that pins hold; None for a body without contact points.
 
-        ``given`` are the prescribed unknowns, ``springs`` the springs of pins.
+        Pins hold a point if its unknowns are prescribed, or if its tet contains a pin spring. ``given`` are the indices
+        of the prescribed unknowns, and ``springs`` are the pin springs.
         """
         if self._touching is None:
             return None
@@ -118,10 +119,12 @@ class Loads:
     def loads_at(
         self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0
     ) -> tuple[Load, ...]:
-        """Return the loads in a substep (1 to ``substeps``) between frames ``frame`` - 1 and ``frame``, counted from 0.
+        """Return the loads in the substep number ``substep`` (1 to ``substeps``) between frames ``frame`` - 1 and
+        ``frame``.
 
-        ``held`` (p,) bool marks the contact points that pins hold (:meth:`held`). Obstacles are at their positions at
-        the end of the substep; other loads are evaluated at the fraction ``theta`` of the substep.
+        Frames are counted from 0. ``held`` (p,) bool marks the contact points that pins hold (:meth:`held`). Obstacles
+        are at their positions at the end of the substep. Other loads are evaluated at the fraction ``theta`` of the
+        substep.
         """
         begin, end = (substep - 1) / self._substeps, substep / self._substeps
         step = _Substep(frame, begin, lerp(begin, end, theta), end, held)
@@ -278,7 +281,10 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """Return a collider with the settings of the body's contact pair with this collider, if there is such a pair."""
+    """Return a collider with friction and thickness replaced by the settings that one of the contact ``pairs`` has.
+
+    A pair applies if it names the collider. If no pair does, the collider is returned unchanged.
+    """
     overrides = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
     if "thickness" in overrides:
         overrides["thickness"] = max(

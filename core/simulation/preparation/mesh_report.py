@@ -91,7 +91,7 @@ def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     return (
         found
         if job.body.pin_held.any()
-        else [*found, "No pins: the body will fall. Its pinned vertices are released in all frames."]
+        else [*found, "No pins: the body will fall. Pins are defined, but hold in no frame."]
     )
 
 

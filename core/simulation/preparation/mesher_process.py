@@ -1,7 +1,7 @@
 """Tetrahedralisation by fTetWild and TetGen, which crash on some meshes, in a child process whose crash loses nothing.
 
-In a Blender window, the worker process that bakes is already this child process. Elsewhere (Blender without a window,
-the command line) a worker is started, which makes the tetrahedra and stores them.
+In a Blender window, a worker process bakes, and the meshers run in this worker. Elsewhere (Blender without a window,
+the command line), a worker is started only for the tetrahedra, which it makes and stores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}
 """Names of the third-party programs that may crash, by the method that uses them (``ResolutionSettings.method``)."""
 NEEDLE = 5e-3
-"""Ratio of thickness to length below which the error calls a mesh a needle; fTetWild crashes at 1.3e-3 and below."""
+"""Ratio of thickness to length below which a mesh counts as a needle. If the mesher crashes on such a mesh, the error
+message says so. fTetWild crashes at 1.3e-3 and below.
+"""
 PATIENCE = 0.1
 """Seconds between two checks for a request to stop."""
 DRAFT = "Set Method to Draft under Resolution, which takes any mesh"

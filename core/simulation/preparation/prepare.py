@@ -57,12 +57,12 @@ class Prepared:
 
     Attributes
     ----------
-    model : full-space model, with the pins that hold between the first two frames
+    model : full-space model; its pins are the pins that hold in the steps from the first frame to the second
     space : the model itself or its subspace, whose unknowns the solver computes
     subspace : the subspace of the model, if the solver has one
     embedding : embedding of the surface vertices in the mesh
     modulus_blend : function of the materials' moduli that gives the Young's moduli of the tets
-    points : the surface vertices, as points whose positions the unknowns give
+    points : the surface vertices, as functions of the solver's unknowns
     pins, pin_springs : prescribed unknowns, and springs that hold the surface
     loads : all other loads, by substep
     linear_solver : choice of the linear solver, with its reason
@@ -107,7 +107,8 @@ class Prepared:
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
         """Return the positions (s,3), m, of the surface vertices at the unknowns ``positions`` of a state.
 
-        If ``frame`` (counted from 0) is given, pinned vertices are moved to their targets, as displayed to the user.
+        If ``frame`` (counted from 0) is given, the vertices that are pinned at this frame are moved exactly to their
+        pin targets. The displayed surface has this correction.
         """
         surface = self.points.positions(positions)
         return surface if frame is None else self.pin_correction.apply(surface, frame)
@@ -170,9 +171,9 @@ def prepare(
     should_stop: Callable[[], bool] = lambda: False,
     collides: bool = False,
 ) -> Prepared:
-    """Return the job's body prepared for simulation, together with others if it ``collides``; raise a SinewError if
-    that fails. Raises Stopped between parts of the work if ``should_stop`` returns True; data in the store are then
-    complete.
+    """Return the job's body, prepared for simulation. ``collides`` is True if the body is solved with other bodies.
+    Raises a SinewError if the preparation fails. Raises Stopped between parts of the work if ``should_stop`` returns
+    True; data in the store are then complete.
     """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -231,11 +232,11 @@ def _go_on(should_stop: Callable[[], bool]) -> None:
 
 
 def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Return a callback for the progress of consecutive ``steps``, which sends an event at each new percent of all
-    steps.
+    """Return a callback that sends events about the progress of the preparation.
 
-    The callback takes the name of a step and the fraction of it that is done. It raises Stopped if ``should_stop``
-    returns True.
+    ``steps`` are the names of the steps in order, which count equally. The callback takes the name of a step and the
+    fraction (0 to 1) of the step that is done. It sends an event each time the total progress reaches a new percent,
+    and raises Stopped if ``should_stop`` returns True.
     """
     last = -1
 
@@ -270,9 +271,10 @@ def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
-    """Return the choice of the linear solver: that of the bake in the store, else a new choice, which is stored.
+    """Return the choice of the linear solver: the stored choice of an earlier bake, or a new choice, which is stored.
 
-    So a resumed bake computes the same bits, however much memory is free when it resumes.
+    A new choice depends on the free memory, and different linear solvers round differently. With the stored choice, a
+    resumed bake computes the same bits as a bake without a pause.
     """
     cached = store.linear_solver() if store is not None else None
     choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)

@@ -19,10 +19,11 @@ SMOOTHNESS = 1e-6
 class SurfaceToBody:
     """Extension of vectors from embedded surface vertices to tet vertices, by the smoothest field that fits them.
 
-    The field a minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²`` (the Dirichlet energy over the tets, in units
-    of the body's size), where P interpolates it at the surface vertices. A uniform field stays uniform. Connected
-    components of the mesh without surface vertices get zero. Every substep solves this system, so ``solver`` factorises
-    its matrix; painted weights, which are extended once, use conjugate gradients (``mechanics/materials/harmonic.py``).
+    The field, named ``a`` here, minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²``. The integral is the
+    Dirichlet energy over the tets, in units of the body's size. ``P a`` are the field's values at the surface vertices.
+    A uniform field stays uniform. Connected components of the mesh without surface vertices get zero. Every substep
+    solves this system, so ``solver`` factorises its matrix; painted weights, which are extended once, use conjugate
+    gradients (``mechanics/materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
