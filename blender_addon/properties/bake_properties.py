@@ -71,8 +71,8 @@ class SinewBake(bpy.types.PropertyGroup):
     result: pointer("Result", "Object that carries the baked shapes", type=bpy.types.Object)
     left_behind: text(
         "Left Behind",
-        "Warning about objects that follow the hidden original instead of the bake. A second warning follows if the "
-        "body differs between viewports and renders",
+        "Warning about objects that follow the hidden original instead of the bake, or about a body that looks "
+        "different in viewports and renders",
     )
     hides_original: switch("Hides the Original", "The original object is hidden, since a duplicate shows the bake")
     hid_viewport: switch("Was Hidden in Viewports", "The original was hidden in viewports before the bake")

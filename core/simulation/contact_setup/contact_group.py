@@ -323,8 +323,9 @@ class ContactGroup:
         frame = self._jobs[0].frame_start + -(-(int(displacements.argmax()) + 1) // steps)
         name = self.names[len(self.owns) + number]
         return (
-            f"The collider “{name}” moves {displacements.max():.3g} m in one frame, before frame {frame}. It "
-            "carries bodies in its path along, or they block it. Move it over more frames, or clear its path."
+            f"The collider “{name}” moves {displacements.max():.3g} m in one frame, before frame {frame}. Bodies in "
+            "the path of the collider are carried along, or stop the collider. Move it over more frames, or clear its "
+            "path."
         )
 
 

@@ -27,7 +27,7 @@ HAIR = 0.1
 """Clearance that touching colliders get at the first frame, as a fraction of the activation distance."""
 MOST_NORMALS, FEW_NORMALS = 12, 4
 """Maximum numbers of face normals per surface along which a displacement is tried. MOST_NORMALS is for a solid second
-surface, and FEW_NORMALS for an open one.
+surface, and FEW_NORMALS for an open surface.
 """
 HALVINGS, ABOUT = 30, 0.01
 """Limits of the bisection for the separating length along a direction. HALVINGS is the maximum number of bisections.

@@ -313,8 +313,8 @@ def simulate_group(
     """Yield the simulated frames, as a list with one :class:`Frame` per body.
 
     All frames are simulated, or only those after ``start``, a frame number with the state per body at that frame.
-    ``begun`` is called with the :class:`GroupStepper` before the first step. Two kinds of jobs are simulated by
-    :func:`simulate_body` instead, without a call of ``begun``: a body without IPC contact, and a single body whose
+    ``begun`` is called with the :class:`GroupStepper` before the first step. Two kinds of bodies are simulated by
+    :func:`simulate_body`, without a call of ``begun``: a body without IPC contact, and a single body whose
     ``start`` was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None

@@ -134,8 +134,8 @@ def _coupled(
     colliders' vertices.
 
     ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider couples all islands within
-    its reach. A collider without an island within its reach ends at its target. Any other collider ends at the
-    position from the solution of one island: the one with the body of lowest index within the collider's reach.
+    the collider's reach. A collider without an island within reach ends at its target. Any other collider ends at the
+    position in the solution of a single island, whose body has the lowest index of all bodies within reach.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)
