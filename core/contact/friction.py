@@ -111,7 +111,7 @@ class LaggedFriction:
     step : s, time step
     eps : m/s, slip velocity at which friction reaches ``forces``
     before : friction object used earlier in the same step, with other lagged forces
-        The new object continues its linearization. None at the step's beginning.
+        This object continues the linearization of ``before``. None at the step's beginning.
     predicted_velocity : (p,3) m/s
         Predicted relative velocity at the points. The step's first stiffness is evaluated at its tangential component.
     bodies : (p,2), ids of the two bodies in contact at each point; by default all points belong to one body

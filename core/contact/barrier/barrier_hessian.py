@@ -32,8 +32,8 @@ from ...mechanics.assembly.stencils import Stencils
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
 """Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge. In edge-vertex and face-vertex pairs the
 nearest point is interior to the edge or face. The kind of an edge-edge pair is ``EDGES`` plus ipctk's distance type, a
-number from 0 to 8. The distance type tells for each edge whether the nearest point is an end, and which, or interior;
-in type 8 both points are interior.
+number from 0 to 8. The distance type states for each edge which end is nearest, or that the nearest point is interior
+to the edge. In type 8 the nearest points of both edges are interior.
 """
 
 

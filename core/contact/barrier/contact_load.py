@@ -58,8 +58,8 @@ class ContactLoad:
         self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
 
     def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the positions (b + c,3) m of the surface vertices: b vertices of bodies, then c of colliders. Call it
-        before or after a step, not during a step.
+        """Return the positions of all surface vertices at a time between two steps, (b + c,3) m. The b vertices of
+        bodies come first, then the c vertices of colliders.
         """
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 

@@ -169,8 +169,8 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
     In general the point has to stay on the side on which it lies. The side is uncertain in two cases: the distance is
     at most ``touch`` (m), or the distance is at most ``pierced`` (m) and the offset is roughly along the normal. In
-    these cases the body's ``outward`` direction decides, unless it is nearly parallel to the sheet: the point has to
-    stay on the side from which the outward direction comes.
+    these cases the body's ``outward`` direction decides, unless ``outward`` is nearly parallel to the sheet: the point
+    has to stay on the side from which the outward direction comes.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length

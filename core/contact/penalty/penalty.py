@@ -3,7 +3,7 @@
 A is the area of the point, k a pressure per depth, d the depth. The closest point of the obstacle is recomputed at
 every evaluation. The Hessian keeps only ``k A n n^T``, which is semi-definite and exact on flat obstacles.
 
-A point that begins a step deep inside an obstacle is not expelled at once, only at the push-out speed.
+A point that begins a step deep inside an obstacle is pushed out slowly, at the push-out speed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIRMNESS = 300.0
 """Least contact stiffness (pressure per depth), as a multiple of Young's modulus divided by body size."""
 
 DROP_HEIGHT = 10.0
-"""Height of the fall, in body sizes, for which the contact stiffness is computed."""
+"""Height of a free fall, in body sizes. The contact stiffness is computed for the impact at the end of the fall."""
 
 PUSH_OUT = 0.5
 """Speed at which an obstacle pushes out points that begin a step inside it, in body sizes per second."""
@@ -68,10 +68,11 @@ class PenaltyParameters:
         """Return parameters for a body of mean density rho (kg/m³) and ``size`` (m) under gravity g (m/s²); the
         ``time_step`` h is in s.
 
-        The stiffness k stops a column as high as the body within one step at a ``depth`` of ``RELATIVE_PENETRATION``
-        times the size: ``k depth h = rho size v``, with the speed v after a fall from ``DROP_HEIGHT`` times the size.
-        At rest the column penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should
-        be squeezed rather than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
+        The stiffness k follows from a column of the body's height that falls on an obstacle: ``k depth h = rho size
+        v``. At the penetration ``depth``, k stops the column within one step. ``depth`` is ``RELATIVE_PENETRATION``
+        times the size, v the speed after a fall from ``DROP_HEIGHT`` times the size. At rest the column penetrates much
+        less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be squeezed rather than sink in;
+        therefore ``stiffening`` times Young's modulus is a lower bound of k.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -150,7 +151,7 @@ class PenaltyContactPotential:
         return 0.5 * float(np.sum(self._stiffness * depth * depth)) + self._friction.value(y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of contact and friction at tet vertex positions (n,3) m, (n,3) N."""
+        """Return the gradient of contact and friction, (n,3) N, at tet vertex positions (n,3) m."""
         y, contacts = self._contacts_at(positions)
         normal_forces = self._normal_forces(contacts)
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)

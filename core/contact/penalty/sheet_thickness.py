@@ -1,4 +1,4 @@
-"""Distances at which colliders begin to push: solid parts and sheets. This module imports no solver library."""
+"""Distances at which solid parts and sheets of colliders begin to push. This module imports no solver library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHEET_SKIN = 5e-3
 
 
 def sheet_thickness(size: float) -> float:
-    """Return the smallest contact thickness of sheets for a body of length ``size``, in the same unit."""
+    """Return the smallest contact thickness of sheets for a body of length ``size``. Both have the same unit."""
     return SHEET_SKIN * size
 
 
