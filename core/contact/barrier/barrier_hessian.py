@@ -65,8 +65,8 @@ def normal_force_magnitudes(
     the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
     between the nearest points of the pair.
 
-    For pairs of nearly parallel edges the force and its decrease are set to zero: a small rotation of such an edge can
-    move the nearest points from one end of the edge to the other. The arguments are those of :func:`hessian_stencils`.
+    For pairs of nearly parallel edges the force and its decrease are set to zero: a small rotation can move the nearest
+    points of parallel edges from one end to the other. The arguments are those of :func:`hessian_stencils`.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)

@@ -3,8 +3,8 @@
 A point that begins a step outside and whose path crosses the surface has passed through, wherever its closest point is.
 The face that it crossed first then pushes it back. Fast bodies therefore do not tunnel through thin plates, and sheets
 have two sides without any orientation. The path is relative to the closest face, so that fast colliders are detected as
-well as fast bodies. A path that only cuts a corner of a solid does not count as passing through. If it counted, points
-that slide around an edge would be pulled back, and their gap would jump.
+well as fast bodies. A path that only cuts a corner of a solid does not count as passing through. Counting the path
+would pull back points that slide around an edge, and make their gap jump.
 
 A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
 decides. At a solid the point counts as outside. At a sheet it counts as lying on the side where the body is, opposite

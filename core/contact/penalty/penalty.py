@@ -68,11 +68,11 @@ class PenaltyParameters:
         """Return parameters for a body of mean density rho (kg/m³) and ``size`` (m) under gravity g (m/s²); the
         ``time_step`` h is in s.
 
-        The stiffness k follows from a column of the body's height that falls on an obstacle: ``k depth h = rho size
-        v``. At the penetration ``depth``, k stops the column within one step. ``depth`` is ``RELATIVE_PENETRATION``
-        times the size, v the speed after a fall from ``DROP_HEIGHT`` times the size. At rest the column penetrates much
-        less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be squeezed rather than sink in;
-        therefore ``stiffening`` times Young's modulus is a lower bound of k.
+        The stiffness k is computed for a column of the body's height that falls on an obstacle at speed v. Within one
+        step, k stops the column at the penetration ``depth``: ``k depth h = rho size v``. ``depth`` is
+        ``RELATIVE_PENETRATION`` times the size, v the speed after a fall from ``DROP_HEIGHT`` times the size. At rest
+        the column penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be
+        squeezed rather than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)

@@ -1,10 +1,11 @@
 """Collision proxy, called skin: a closed surface near the render surface, moved by the tets of the draft lattice.
 
 The lattice's own boundary overhangs the body by up to a cell, and render surfaces intersect themselves. The skin is the
-level set of :class:`OffsetSurface`, computed by marching tetrahedra [Doi, Koide 1991] on the lattice with every tet cut
-into eight. Its nodes are the vertices and the edge midpoints of the lattice; the skin has one vertex per edge between
-an inside and an outside node. The skin is closed, since nodes on the lattice's boundary always count as outside;
-manifold, as level sets on simplices are; and free of intersections, since each triangle lies in one tet.
+level set of :class:`OffsetSurface`, computed by marching tetrahedra [Doi, Koide 1991]. For this, every tet of the
+lattice is cut into eight small tets, whose nodes are the vertices and edge midpoints of the lattice. The skin has one
+vertex on each edge of a small tet between an inside and an outside node. The skin is closed, since nodes on the
+lattice's boundary always count as outside. The skin is manifold, as level sets on simplices are. The skin is free of
+intersections, since each triangle lies in one small tet.
 
 Without the minimum distances ``CLAMP`` (to the nodes) and ``APART`` (between neighbouring faces), the skin would touch
 itself at rest, which contact does not allow.
@@ -28,14 +29,16 @@ from .skin_projection import project_to_surface
 from .skin_untangling import separate_thin_faces
 
 CLAMP = 0.15
-"""Least distance of a skin vertex from both nodes of its edge, as a fraction of the edge."""
+"""Least distance between a vertex of the proxy and both ends of the tet edge on which the vertex lies, as a fraction of
+the edge's length.
+"""
 APART = 0.052
-"""Minimum distance, in cells, that neighbouring faces must keep except at their common edge. Contact must begin at a
-smaller distance.
+"""Minimum distance, in cells, between neighbouring faces of the proxy, apart from their common edge. The distance at
+which contact begins must be smaller, so that neighbouring faces do not repel each other at rest.
 """
 CAVITY, ISLAND = 1.0, 0.02
-"""Volumes, in cells, below which closed components of the skin are removed: cavity walls (``CAVITY``) and isolated
-components (``ISLAND``).
+"""Volumes, in cells. Closed components of the proxy with a smaller volume are removed: cavity walls that enclose less
+than ``CAVITY``, and isolated components with less than ``ISLAND``.
 """
 
 
@@ -114,9 +117,9 @@ class _Nodes(NamedTuple):
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fraction (s,), from the inner to the outer node of ``ends`` (s,2), at which each edge is cut. An
-        edge is cut at its intersection with the surface or, where the surface is offset, at the zero of the linearly
-        interpolated levels.
+        """Return the fractions (s,) at which the edges between nodes ``ends`` (s,2) are cut. The first node of an edge
+        is inside, the second outside; a fraction of 0 is at the inside node. An edge is cut at its intersection with
+        the surface or, where the surface is offset, at the zero of the linearly interpolated levels.
         """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
@@ -140,8 +143,9 @@ class _Nodes(NamedTuple):
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
     """Return the nodes of a lattice with their levels: signed distances from the offset surface, at most 0 inside. The
-    distance is evaluated at vertices, and at edge midpoints of tets near the surface or the lattice's boundary. Other
-    midpoints count as inside, and nodes on the lattice's boundary as outside.
+    distance is evaluated at all vertices, and at the edge midpoints of tets near the surface or the lattice's boundary.
+    The midpoints of all other tets count as inside. Nodes on the lattice's boundary count as outside, even if the
+    distance is negative.
     """
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)
@@ -195,8 +199,9 @@ def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Return ``faces`` (f,3) without small components: cavity walls below ``CAVITY`` cells, parts inside such cavities,
-    and isolated parts below ``ISLAND`` cells. ``cell`` is the volume of a cell, m³; the largest component always stays.
+    """Return ``faces`` (f,3) without small connected components. Removed are the walls of cavities with a volume below
+    ``CAVITY`` cells, parts of that size inside the removed walls, and other parts below ``ISLAND`` cells. ``cell`` is
+    the volume of a cell, m³. The largest component always stays.
     """
     part = vertex_components(faces)
     p = positions[faces] - positions.mean(axis=0)

@@ -1,9 +1,9 @@
 """Detection of separate parts of a surface that a draft lattice connects, so that they deform as one body.
 
-Islands (connected components of faces) that intersect, touch or contain each other form one part, such as eyes in a
-head or both sides of a shell. Parts that share tets are connected, even if the collision proxy separates them. A gap at
-least two cells wide is never bridged, since tets reach at most one cell into it from each side. Gaps within a part are
-not detected.
+Islands (connected components of faces) that intersect, touch or contain each other form one part. Examples of a part
+are a head with its eyes, and the two sides of a shell. Parts that share tets are connected, even if the collision proxy
+separates them. A gap at least two cells wide is never bridged, since tets reach at most one cell into it from each
+side. Gaps within a part are not detected.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from ...geometry.tetrahedra.intersections import intersecting_triangles
 SPACING = 0.25
 """Spacing of the samples on the surface, in cells."""
 BESIDE = 1e-3
-"""Distance, in cells, from a face to the point on each side of it that is tested for being inside the surface. Islands
-at a smaller distance from each other touch.
+"""Distance, in cells, for two tests. A point of a face lies inside another connected component of the surface if the
+points at this distance on both sides of the face are inside. Connected components touch if they are closer than this
+distance.
 """
 OPEN = 2.0
 """Width of a gap, in cells, at or above which no tet bridges the gap."""
@@ -116,8 +117,9 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for points (p,3) m the index of the nearest triangle that belongs to another part, -1 if none, and its
-    distance, m. ``own`` (p,) are the labels of the points' parts, ``part`` (t,) those of the triangles' parts.
+    """Return two arrays for points (p,3) m: the index of the nearest triangle in another part (p,), and the distance to
+    this triangle (p,), m. Without another part the index is -1 and the distance is inf. ``own`` (p,): part label of
+    each point. ``part`` (t,): part label of each triangle.
     """
     triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)

@@ -14,8 +14,8 @@ _BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
 edge k.
 """
 _RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
-"""Diagonals of the octahedron inside a cut tet: the two nodes of each, then the four nodes around it, oriented like the
-tet.
+"""Diagonals of the octahedron that remains when the four corner tets are cut off a tet. Each row holds the two end
+nodes of a diagonal, then the four nodes around the diagonal, oriented like the tet.
 """
 _PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
 """Permutations of a tet's corners that keep its orientation, one for each pair of corners in the first two places."""

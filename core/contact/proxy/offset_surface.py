@@ -21,18 +21,20 @@ from ...geometry.mesh.winding_number import WindingNumber, winding_at
 THICK = 0.55
 """Least thickness of a body, in cells: half a cell, which is the spacing of the level set's nodes, plus a margin."""
 REACH = 0.8
-"""Distance outside the body, in cells, up to which its thickness is computed; edges of nodes farther away are not cut.
-Inside, the limit is half of ``THICK``: where a node lies deeper, the body is thick enough.
+"""Largest distance outside the body, in cells, at which the body's thickness is computed. Nodes farther away belong to
+no edge that the collision proxy cuts. Inside the body, the thickness is computed only at depths below half of
+``THICK``: at a deeper node, the body is thick enough.
 """
 BESIDE = 1e-3
 """Distance, in cells, from a triangle to the point on each side of it that is tested for being inside the body."""
 DRAWN_IN = 0.02
-"""Shift of the point at which the thickness is measured, from the closest point towards the triangle's centroid, as a
-fraction of their distance. It keeps the point away from edges.
+"""Shift of the point at which the thickness is measured. The point is moved from the closest point of the surface
+towards the centroid of the triangle there, by this fraction of the distance to the centroid. The shift keeps the point
+away from edges.
 """
 OPPOSITE = -(0.5**0.5)
-"""Negative of the least absolute cosine between the normals of two faces that bound a thin part of the body. If the
-absolute cosine is smaller, the two faces are taken as the sides of a sharp edge.
+"""Negative of a limit for the absolute cosine between the normals of two faces. Above the limit, the two faces bound a
+thin part of the body. Below the limit, the two faces are taken as the sides of a sharp edge.
 """
 
 
@@ -52,9 +54,9 @@ class OffsetSurface:
         self._search = NearestPointSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays (p,) m for ``points`` (p,3) m: the signed distance from the surface without offset,
-        negative inside, and the outward offset of the surface at the closest point. ``cells`` (p,) m are the cell sizes
-        at the points.
+        """Return two arrays (p,), m, for ``points`` (p,3), m. The first is the signed distance from the body's surface
+        before the surface is offset, negative inside. The second is the outward offset of the surface at the
+        closest point. ``cells`` (p,), m: cell size at each point.
         """
         points = np.ascontiguousarray(points - self.origin)
         distances, offsets = np.empty(len(points)), np.zeros(len(points))
@@ -78,8 +80,8 @@ class OffsetSurface:
 
 @inlined
 def _is_inside(p, n, by, field):
-    """Return True if the point ``p + by n`` is inside the surface whose winding number ``field`` describes. n is the
-    direction of the offset ``by`` from p.
+    """Return True if the point ``p + by n`` is inside a surface. ``by`` is a signed length, n a unit direction, and
+    ``field`` describes the winding number of the surface.
     """
     return abs(winding_at(moved(p, by, n), field)) > 0.5
 

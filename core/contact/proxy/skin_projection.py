@@ -13,7 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 STEP = 2.0
-"""Over-relaxation factor, since a vertex moves the centroid of a face by only a third of its displacement."""
+"""Ratio of a vertex's displacement to the mean distance of its faces from the surface. The ratio exceeds 1, since the
+centroid of a face moves by only a third of the displacement of one vertex.
+"""
 STEEP = 0.4
 """Lower bound of the cosine between the lattice edge along which a skin vertex moves and the mean normal of the faces
 at the vertex. Displacements along the normal are divided by the cosine to give displacements along the edge.
@@ -36,11 +38,12 @@ def project_to_surface(
     cells: np.ndarray,
     nearest: Nearest,
 ) -> np.ndarray:
-    """Return improved fractions (s,) of the lattice edges at which the skin's vertices lie; ``parts`` (s,) are the
-    initial fractions. A vertex is at ``inside_nodes + parts * edges``, (s,3) m, with edges directed outwards.
+    """Return improved positions of the vertices of a skin (collision proxy), as fractions (s,) of lattice edges.
+    ``parts`` (s,) are the initial fractions. Vertex i lies on edge i, at ``inside_nodes + parts * edges``, (s,3) m. The
+    edges are directed outwards.
 
-    ``faces`` (f,3) are the skin's triangles; ``moved`` (s,) m is the outward offset of the surface at each vertex,
-    ``cells`` (s,) m the cell size; ``nearest`` returns the closest points of the surface.
+    ``faces`` (f,3) are the skin's triangles. ``moved`` (s,), m: outward offset of the surface near each vertex.
+    ``cells`` (s,), m: cell size at each vertex. ``nearest`` returns the closest points of the surface.
     """
     corners = (inside_nodes + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

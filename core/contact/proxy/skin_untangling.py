@@ -21,10 +21,10 @@ SHARE = 0.1
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, min_distance: np.ndarray, positions_of: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Move skin vertices along their lattice edges until neighbouring ``faces`` (f,3) have the minimum distance
-    ``min_distance`` (s,) m, given per vertex, where possible. Return the positions of the vertices as fractions (s,) of
-    their edges; ``parts`` (s,) are the initial fractions. ``positions_of`` computes vertex positions (s,3) m from
-    fractions.
+    """Move the skin's vertices along lattice edges until neighbouring ``faces`` (f,3) are far enough apart. Return the
+    vertex positions as fractions (s,) of the edges; ``parts`` (s,) are the initial fractions. ``min_distance`` (s,), m:
+    minimum distance at each vertex, which a limited number of iterations may not reach everywhere. ``positions_of``
+    computes vertex positions (s,3) m from fractions.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -72,9 +72,9 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
-    """Write the distance between the two faces at each edge to ``apart`` (e,) m: the smallest distance from the
-    opposite corner of one face to the other face, or between an edge of one face and an edge of the other face
-    without a common vertex. ``rings`` (e,4) are the vertex indices from :func:`_rings`.
+    """Write the distance between the two faces at each edge of the skin to the array ``apart`` (e,), m. Two distances
+    are compared, and the smaller is written: from the opposite corner of one face to the other face, and between two
+    edges, one of each face, without a common vertex. ``rings`` (e,4) are the vertex indices from :func:`_rings`.
     """
     w = np.empty(3)
     for k in range(first, last):

@@ -25,8 +25,8 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of ``time_step`` s that starts at positions (n,3) m and velocities (n,3) m/s. ``history`` is the
-    state one step earlier, None in the first step.
+    """Return a step of length ``time_step``, s, that starts at positions (n,3) m and velocities (n,3) m/s. ``history``
+    is the state one step earlier, None in the first step.
     """
     if history is None:
         return backward_euler.begin(positions, velocities, None, time_step)

@@ -11,8 +11,9 @@ Each step multiplies a vibration q(t) of angular frequency omega, as the complex
     r = (1 + i (1 - theta) w) / (1 - i theta w),    w = h omega
 
 For small w this removes about ``(theta - 1/2) w²`` of the amplitude. For large w, r tends to ``-rho``,
-``rho = (1 - theta) / theta``: each step multiplies vibrations too fast for the step by -rho; theta = 1/2 never damps
-them. The default is rho = 0.9, theta = 1 / (1 + rho) = 1/1.9: slow vibrations have 1/19 of implicit Euler's damping.
+``rho = (1 - theta) / theta``. Vibrations with periods much shorter than the step are thus multiplied by -rho in each
+step; theta = 1/2 never damps vibrations. The default is rho = 0.9, theta = 1 / (1 + rho) = 1/1.9: slow vibrations have
+1/19 of implicit Euler's damping.
 
 ``methods/solvers/theta_extrapolation.py`` treats pins, contact and unconverged steps. Sources: Hairer, Wanner, "Solving
 Ordinary Differential Equations II", Sec. IV.3; [EigenFit19] Chen et al., EigenFit, 2019, Sec. 4.
@@ -27,9 +28,7 @@ from .time_step import History, TimeStep
 
 NAME = "theta_midpoint"
 LABEL = "Theta Midpoint"
-DESCRIPTION = (
-    "Livelier still where the body is soft: less error than BDF2 at the same cost. Stiff parts ring for longer"
-)
+DESCRIPTION = "Livelier than BDF2 where the body is soft, with less error at the same cost. Stiff parts ring for longer"
 NEEDS_HISTORY = True
 OWN = ("theta",)
 
@@ -37,7 +36,7 @@ OWN = ("theta",)
 def begin(
     positions: np.ndarray, velocities: np.ndarray, _history: History | None, time_step: float, theta: float
 ) -> TimeStep:
-    """Return a step of ``time_step`` s that starts at positions (n,3) m and velocities (n,3) m/s and is solved at its
-    fraction ``theta``. This rule ignores the history.
+    """Return a step of length ``time_step``, s, that starts at positions (n,3) m and velocities (n,3) m/s. The solver
+    computes positions after the fraction ``theta`` of the step. This rule ignores the history.
     """
     return backward_euler.begin(positions, velocities, None, theta * time_step)._replace(theta=theta)

@@ -34,7 +34,9 @@ class Body(NamedTuple):
 
     @property
     def element_mass(self) -> np.ndarray:
-        """Mass matrix of one coordinate, as values (b,) kg per block of the element matrices."""
+        """Contribution of each block of the element matrices to the mass matrix, (b,) kg. The mass matrix is the same
+        for x, y and z.
+        """
         return self.elements.of_tets(element_mass(self.masses)[:, *np.tril_indices(4)])
 
     def free_numbers(self) -> np.ndarray:

@@ -29,12 +29,15 @@ FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's codes for sta
 FACTOR = b"CHOLMOD FACTOR D L"
 """Name of cvxopt's Python capsule for a factor with real (double) values and long indices."""
 
-ONE_BY_ONE = "CHOLMOD without access to its factor, so many dynamic nodes are slow"
-"""Label of the solver if its factor's memory layout is unknown: right-hand sides are solved one after the other."""
+ONE_BY_ONE = "CHOLMOD without access to its factor, slow with many dynamic nodes"
+"""Label of the solver if the memory layout of CHOLMOD's factor is unknown. The solver then cannot read the factor, and
+solves right-hand sides one after the other.
+"""
 
 COLUMNS, FEW = 48, 16
-"""Largest number of right-hand sides that a thread solves at once, and the least number divided between two threads.
-Each thread reads the whole factor for its right-hand sides, so dividing few of them would not pay off.
+"""``COLUMNS``: largest number of right-hand sides that a thread solves at once. ``FEW``: least number of right-hand
+sides that are divided between two threads. Each thread reads the whole factor for its right-hand sides, so dividing
+fewer would not pay off.
 """
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
@@ -206,8 +209,8 @@ class Supernodes(NamedTuple):
         """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is False, do only
         the forward substitution.
 
-        ``rows`` (n,) are the rows of x (N,k) that belong to the unknowns of the matrix or, if ``is_whole`` is False, to
-        the rows of the factor.
+        ``rows`` (n,) are indices of rows of x (N,k), one per unknown of the matrix. If ``is_whole`` is False, ``rows``
+        has one index per row of the factor instead.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -315,8 +318,8 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """Do the backward substitution with one supernode in the columns ``first`` to ``last`` of x, in place. L and
-    ``rows`` are as in :func:`_forward`.
+    """Do the part of the backward substitution that belongs to one supernode, in place in x. Only the columns ``first``
+    to ``last`` of x are changed. L and ``rows`` are as in :func:`_forward`.
     """
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):

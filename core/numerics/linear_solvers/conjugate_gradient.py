@@ -32,8 +32,8 @@ class ConjugateGradients:
     pattern : Pattern with one unknown per vertex
     iterations : largest number of iterations per solution
     solver : class of the direct solver that factorises the preconditioner
-    relative_residual : residual at which the iteration ends early, in the norm of the preconditioner's inverse and
-        relative to the solution's energy norm
+    relative_residual : residual, relative to the solution, at which the iteration ends early
+        The residual is measured in the norm of the preconditioner's inverse, the solution in the energy norm.
     groups : (f,) index of each free vertex's group for the deflation; by default from :func:`vertex_groups`
     deflated : True to correct each residual in the coarse space; False to correct only the initial guess, as [MFEM22]
     """
@@ -97,11 +97,12 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix A from the element ``blocks`` (b,3,3) and from ``pairs``, blocks between vertices
-        coupled by contact. Update the preconditioner for ``scale`` (h² for a step), the factor of the stiffness in A.
+        """Assemble the matrix A from the element ``blocks`` (b,3,3) and the contact ``pairs``. Update the
+        preconditioner. ``scale`` (h² for a step) is the factor of the stiffness in A.
 
-        The preconditioner includes ``added`` (b,3), the part of the blocks' diagonals from other potentials than the
-        tets' elasticity. It does not include ``low_rank``: a term of rank k costs about k iterations.
+        ``pairs`` are blocks between vertices coupled by contact. ``added`` (b,3), if given, is the part of the blocks'
+        diagonals that is not from the tets' mass and elasticity; the preconditioner includes ``added``. The
+        preconditioner does not include ``low_rank``: a term of rank k costs about k iterations.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))

@@ -49,7 +49,7 @@ class AffineDeflation:
         """Factorise ``W^T S W``, where W is the basis of the groups' affine displacements. The matrix S is the sum of
         the block rows ``A``, the term ``low_rank``, and ``pairs`` (3f,3f), blocks between vertices coupled by contact.
 
-        Return None, or the index of a group for whose affine displacements S is not positive definite.
+        Return None if ``W^T S W`` is positive definite, else the index of the group at which the factorisation fails.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -72,8 +72,9 @@ class AffineDeflation:
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Return the basis of the groups' affine displacements: for each vertex, the values (f,4) of the functions 1, x, y
-    and z, made orthonormal over the vertices of its group. Functions that a flat group cannot distinguish are 0 there.
+    """Return the basis of the groups' affine displacements (f,4). Each row holds the values of the functions 1, x, y
+    and z at a vertex, made orthonormal over the vertices of its group. If a group is flat, a function that is a linear
+    combination of the earlier functions on the group is set to 0.
 
     ``groups`` (f,) are the group indices, below ``count``, of vertices at ``positions`` (f,3).
     """
@@ -99,8 +100,8 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
     """Add the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis.
-    ``starts``, ``columns`` and ``values`` are those of the block rows A; W is the coarse basis: :func:`affine_basis`
-    returns the ``basis`` (f,4) for ``groups`` (f,).
+    ``starts``, ``columns`` and ``values`` are arrays of the block rows A. The matrix W is given by ``groups`` (f,) and
+    ``basis`` (f,4): for the vertices of each group, the values of four functions (see :func:`affine_basis`).
     """
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)

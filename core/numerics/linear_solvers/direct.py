@@ -12,19 +12,22 @@ from .low_rank import UpdatedFactor
 from .protocol import DirectSolver, ErrorEstimate
 
 KEPT = 2
-"""Ratio of earlier to current numbers of contact pairs up to which earlier pairs stay in the matrix pattern: separated
-surfaces may collide again, and each new pattern needs a symbolic step.
+"""Largest ratio of earlier to current contact pairs at which the earlier pairs stay in the matrix pattern. Pairs are
+kept because separated surfaces may collide again, and each new pattern needs a symbolic analysis.
 """
 
 
 ANEW = 0.001
-"""Number of added contact pairs, relative to the number of vertex pairs in the tets, that triggers a new ordering of
-the unknowns. In the older order the factor of three stacked boxes with 24,000 tets (ratio 0.04) has 1.5 times as many
-non-zeros; that of a body with 22,000 tets that has slid in self-contact (0.001 to 0.02) up to 1.25 times.
+"""Number of added contact pairs, divided by the number of vertex pairs in the tets, that triggers a new ordering of the
+unknowns. Without a new ordering the factor grows. At a ratio of 0.04 (three stacked boxes, 24,000 tets), the factor has
+1.5 times as many non-zeros. At ratios of 0.001 to 0.02 (a body of 22,000 tets that slid in self-contact), the factor
+has up to 1.25 times as many non-zeros.
 """
 
 SOFT = 0.1
-"""Largest relative increase of the diagonal up to which new contact pairs are lumped on it, outside the pattern."""
+"""Largest relative increase of a diagonal entry by new contact pairs at which the pairs are added to the diagonal
+only (lumped). Lumped pairs do not extend the matrix pattern.
+"""
 
 FEW = 32
 """Least number of new pairs for a reordering. For 22,000 tets, ordering takes about as long as a factorisation."""
@@ -69,8 +72,8 @@ class Direct:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix from the element ``blocks`` (b,3,3) and from ``pairs``, blocks between vertices
-        coupled by contact. The term ``low_rank`` is not added but stored, to update the factor.
+        """Assemble the matrix from the element ``blocks`` (b,3,3) and the contact ``pairs``. ``pairs`` are blocks
+        between vertices coupled by contact. The term ``low_rank`` is not added but stored, to update the factor.
         """
         pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
@@ -83,8 +86,9 @@ class Direct:
         """Begin a step with the matrix pattern of the tets alone, without contact pairs, so that results do not depend
         on the steps that this process ran before.
 
-        If the last step extended the pattern only once, and the next one begins with the same pairs, the extended
-        pattern and its fill-reducing order are reused: rebuilding them would give the same.
+        If the last step extended the pattern in one go, and the next step begins with the same pairs, the extended
+        pattern and its fill-reducing order are reused. Both depend only on the pairs, so
+        rebuilding would give an equal pattern and an equal order.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone
@@ -92,10 +96,12 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return the contact pairs. Pairs that the step's matrix pattern lacks are lumped on the diagonal, unless that
-        would make a vertex much stiffer, or the pattern has no contact pairs yet.
+        """Return the contact ``pairs`` with new pairs lumped: a pair that the step's matrix pattern lacks is replaced
+        by blocks on the diagonal. Return ``pairs`` unchanged if lumping would make a vertex much stiffer, or if the
+        pattern has no contact pairs yet.
 
-        A pair that has just come into contact range exerts little force, and often leaves again.
+        Lumping saves an extension of the pattern for pairs that have just come into contact range. Most new pairs exert
+        little force, and often leave again.
         """
         sparsity = self._sparsity
         new = sparsity.lacks(pairs)

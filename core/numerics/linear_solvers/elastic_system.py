@@ -29,8 +29,8 @@ from .registry import ITERATIVE, Choice
 class ElasticSystem(LinearSystem):
     """Linear system of a body, assembled from element matrices and solved directly or by conjugate gradients.
 
-    ``blocks`` (b,3,3): blocks of the element matrices of the last assembled matrix, in the order of
-    ``ElementNodes.block_starts``.
+    ``blocks`` (b,3,3) are the values of the element matrices at the last call of :meth:`assemble`: 3 x 3 blocks, in the
+    order of ``ElementNodes.block_starts``.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from the mass matrix, from ``hessians``, which the caller has filled with the factor
-        ``scale`` included, and from the terms in the arguments.
+        """Assemble the matrix from the mass matrix, ``hessians``, and the terms in the arguments. ``hessians``
+        are filled by the caller and already contain the factor ``scale``.
 
         ``added`` (e,6,3,3) is added to the hessians unchanged. The Hessians of ``potentials`` at positions (n,3) m and
         the matrix ``low_rank`` are added with the factor ``scale`` (h² for a step).
@@ -112,7 +112,8 @@ class ElasticSystem(LinearSystem):
         """Factorise the last assembled matrix; if it is indefinite, drop its low-rank term. Return False if the matrix
         without that term is not positive definite.
 
-        Conjugate gradients test definiteness only in a coarse space and in the diagonal blocks.
+        With conjugate gradients, True does not prove that the matrix is positive definite: only a coarse space and the
+        diagonal blocks are tested.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:

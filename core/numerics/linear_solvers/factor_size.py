@@ -12,14 +12,15 @@ from .ordering import factor_entries, has_metis, minimum_degree, nested_dissecti
 
 FILL = 15.0
 """Number of 3 x 3 blocks of the factor, divided by ``n^(4/3)``, for a compact body of n vertices in nested-dissection
-order. Measured with smoothed elements: 10.7 on a ball of 9,900 vertices, 13.9 on a ball of 31,000; 9.4 with plain ones.
-A bar eight times as long as thick has half as many blocks, the gummy bear a third. The exponent is that of nested
-dissection in 3D (George and Liu, 1981).
+order. The exponent is that of nested dissection in 3D (George and Liu, 1981). The value is above all measured values:
+10.7 on a ball of 9,900 vertices (9.4 without smoothed elements), 13.9 on a ball of 31,000. A bar eight times as long as
+thick has half as many blocks, the gummy bear a third.
 """
 
 FILL_BY_DEGREE = 1.3
-"""Number of 3 x 3 blocks of the factor, divided by ``n^1.6``, in minimum-degree order, without METIS. Measured: 1.26 on
-balls of 10,000 to 53,000 vertices; the factor is 1.8 to 2.4 times as large as with nested dissection.
+"""Number of 3 x 3 blocks of the factor, divided by ``n^1.6``, for a compact body of n vertices in minimum-degree order.
+This order is used without METIS. On balls of 10,000 to 53,000 vertices, the measured value was 1.26, and the factor had
+1.8 to 2.4 times as many blocks as with nested dissection.
 """
 
 PADDING = 1.3

@@ -37,7 +37,9 @@ class LinearSystem:
         self.hessians = np.empty((len(weights), 6, 3, 3))
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Do nothing when the tets' shear moduli (m,), Pa, change: an exact solver depends on the matrix alone."""
+        """Do nothing when the tets' shear moduli (m,), Pa, change. An exact solver uses the moduli only through
+        the assembled matrix.
+        """
 
     def clear_pairs(self) -> None:
         """Do nothing: there are no contact pairs in the matrix pattern. Subclasses that store such pairs remove those

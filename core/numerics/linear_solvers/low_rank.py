@@ -1,4 +1,4 @@
-"""Low-rank update of a matrix, ``A + Y C Y^T``, solved by A's own factor ``A = R R^T``.
+"""Solution of linear systems with the matrix ``A + Y C Y^T``, a low-rank update of A, by the factor ``A = R R^T``.
 
 This is the Sherman-Morrison-Woodbury formula in symmetric form. With ``R^-1 Y = Q T``, where Q has orthonormal columns
 (computed from their Gram matrix, cheaper than by Householder reflections), and ``T C T^T = U diag(t) U^T``,
@@ -6,8 +6,9 @@ This is the Sherman-Morrison-Woodbury formula in symmetric form. With ``R^-1 Y =
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
 The sum is positive definite if A is and all ``1 + t`` are positive. C may be singular and indefinite, and columns of Y
-may be linearly dependent. The update costs half a solve per column of Y. Conjugate gradients preconditioned by A's
-factor took 7 to 11 whole solves per solution with 10 columns, and detected an indefinite sum only while iterating.
+may be linearly dependent. The update takes as long as half a solve with A per column of Y, so five solves for 10
+columns. Conjugate gradients preconditioned by A's factor took 7 to 11 solves with A per right-hand side for 10 columns,
+and detected an indefinite sum only while iterating.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ DEPENDENT = 1e-13
 
 
 class UpdatedFactor:
-    """Solver for ``A + Y C Y^T`` by the factor of A. Use it only if ``is_definite``: the sum is positive definite.
+    """Solver for ``A + Y C Y^T`` by the factor of A. ``is_definite`` is True if the sum is positive definite; use the
+    solver only then.
 
     Parameters
     ----------

@@ -14,8 +14,9 @@ from .factorized import factorized
 from .registry import fastest
 
 SHIFT = 1e-6
-"""Shift of the spectrum, as a fraction of the smallest ratio ``A[i, i] / B[i, i]``. It makes A definite, since unpinned
-parts have eigenvalues of 0. A shift by the mean ratio, which the stiffest parts dominate, would blur low eigenvalues.
+"""Shift of the spectrum, as a fraction of the smallest ratio ``A[i, i] / B[i, i]``. Unpinned parts have eigenvalues of
+0, so A may be singular; the shifted matrix is positive definite. A shift by the mean ratio, which the stiffest parts
+dominate, would blur low eigenvalues.
 """
 
 

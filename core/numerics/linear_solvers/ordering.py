@@ -1,9 +1,9 @@
 """Fill-reducing orders of vertices, and the size of the Cholesky factor in such an order.
 
-METIS' nested dissection [Karypis, Kumar 1998] or AMD [Amestoy, Davis, Duff 1996] orders the graph of the vertices,
-with a ninth of the edges of the graph of scalar unknowns. The order is expanded to three rows per vertex; the factor
-has the same entries. Entries are counted by walking the elimination tree [Davis, Direct Methods for Sparse Linear
-Systems, 2006, Ch. 4]: one step per block of the factor, without storing it.
+METIS' nested dissection [Karypis, Kumar 1998] or AMD [Amestoy, Davis, Duff 1996] orders the graph of the vertices. This
+graph has a ninth of the edges of the graph of scalar unknowns. The order is then expanded to three rows per vertex,
+which does not change the entries of the factor. Entries are counted by walking the elimination tree [Davis, Direct
+Methods for Sparse Linear Systems, 2006, Ch. 4]: one step per block of the factor, without storing the factor.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ METIS_FROM = 2000
 """Number of vertices from which nested dissection is worth its time; below, minimum degree is used."""
 
 THIN = 6.0
-"""Ratio of factor entries to matrix entries up to which minimum degree is used without trying METIS. On meshes of 1,100
-to 13,800 vertices METIS gave 1.04 to 1.24 times as many factor entries at ratios up to 5.3 (thin bodies: arms, a boat),
-0.93 to 1.19 times at ratios up to 10, and 0.71 to 0.93 times at higher ratios.
+"""Largest ratio of factor entries to matrix entries, in minimum-degree order, at which METIS is not tried. METIS pays
+off only at high ratios. Factor entries by METIS divided by factor entries by minimum degree, on meshes of 1,100 to
+13,800 vertices: 1.04 to 1.24 at ratios up to 5.3 (thin bodies: arms, a boat), 0.93 to 1.19 at ratios up to 10, and 0.71
+to 0.93 at higher ratios.
 """
 
 
@@ -65,7 +66,9 @@ def sparsest(pattern: Pattern) -> Order:
 
 
 def has_metis() -> bool:
-    """Return True if nested dissection is available: pymetis has no wheel for Windows."""
+    """Return True if METIS' nested dissection is available, through the package pymetis. pymetis has no wheel for
+    Windows.
+    """
     return importlib.util.find_spec("pymetis") is not None
 
 

@@ -86,8 +86,8 @@ class ShapePreconditioner:
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """Return the contributions of the elements to P, (b,) kg, per block of the element matrices. ``scale`` is the
-        factor of the stiffness (h² for a step).
+        """Return the contributions of the elements to the matrix of the preconditioner P (one row per vertex), (b,) kg:
+        one value per block of the element matrices. ``scale`` is the factor of the stiffness (h² for a step).
         """
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus

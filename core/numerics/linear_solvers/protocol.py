@@ -31,8 +31,8 @@ class DirectSolver(Protocol):
     factor_entries: int | None
 
     def __init__(self, pattern: Pattern, like: DirectSolver | None = None) -> None:
-        """Analyse the ``pattern`` symbolically. If ``like`` is given, a solver of the same class and size, the
-        fill-reducing order may be taken from it.
+        """Analyse the ``pattern`` symbolically. ``like`` is a solver of the same class and size; if given, the solver
+        may take the fill-reducing order of ``like``.
         """
 
     def factorize(self, values: np.ndarray) -> None:
@@ -104,19 +104,19 @@ class SystemSolver(Protocol):
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble A from the element ``blocks`` (b,3,3), from ``pairs``, blocks between vertices coupled by
-        contact, and from the term ``low_rank``, which may stay in factored form.
+        """Assemble A from the element ``blocks`` (b,3,3), the contact ``pairs`` and the term ``low_rank``. ``pairs``
+        are blocks between vertices coupled by contact. ``low_rank`` may stay in factored form.
 
-        ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (b,3), if given, is the
-        part of the blocks' diagonals that is not from the tets' mass and elasticity.
+        ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (b,3), if given, is the part
+        of the blocks' diagonals that is not from the tets' mass and elasticity.
         """
 
     def clear_pairs(self) -> None:
         """Remove the contact pairs of earlier steps from the matrix pattern, so that results do not depend on them."""
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled A; if A is indefinite, drop its low-rank term. Return False if A without that
-        term is not positive definite.
+        """Factorise the last assembled A. If A is indefinite, drop the term ``low_rank`` that :meth:`fill` added.
+        Return False if A without this term is not positive definite.
         """
 
     def weak_vertex(self) -> int:

@@ -61,8 +61,8 @@ def installed(solver: type[DirectSolver]) -> bool:
 
 
 def _missing_words(taken: type[DirectSolver]) -> str:
-    """Return text for the user on the solvers that are faster than ``taken``, the fastest installed one, and their
-    packages. It is empty if there are none.
+    """Return text for the user that names each solver faster than ``taken``, and the Python package that the solver
+    needs. ``taken`` is the fastest installed solver. The text is empty if no solver is faster.
     """
     faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(taken)]
     return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
@@ -81,8 +81,8 @@ def remembered(name: str, reason: str) -> Choice | None:
 
 
 def choose(name: str, body: Body, available: int | None = None) -> Choice:
-    """Return the linear solver for the value ``name`` of the setting. Call it once per bake, since the free memory
-    changes.
+    """Return the linear solver for the value ``name`` of the setting. Call it only once per bake: the free
+    memory changes, so that a second call may choose another solver.
 
     Parameters
     ----------

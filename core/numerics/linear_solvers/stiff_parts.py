@@ -1,7 +1,8 @@
 """Groups of vertices for the deflation: connected parts of similar stiffness, and pieces of large parts.
 
-Conjugate gradients spend most time on displacements of very low energy that the preconditioner treats as stiff. These
-are mainly rotations of a stiff part in a soft body. Deflation with the affine displacements of the groups removes them.
+Some displacements of very low energy are treated as stiff by the preconditioner, mainly rotations of a stiff part in a
+soft body. Conjugate gradients spend most time on these displacements. Deflation with the affine displacements of the
+groups removes them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 JUMP = 0.5
-"""Least gap between successive sorted stiffnesses that separates two materials, in decades."""
+"""Least gap, in decades, between successive sorted stiffnesses at which two materials are told apart."""
 
 BAND = 1.5
 """Largest range of stiffness in a group, in decades, where the stiffness changes gradually."""

@@ -49,8 +49,9 @@ class SuperLUSolver:
         return sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex of the first unknown, in elimination order, whose pivot is not positive. If
-        SuperLU found the matrix exactly singular, take the unknown with the smallest diagonal entry.
+        """Return the index of the vertex at which the factorisation breaks down. The vertex belongs to the first
+        unknown in elimination order with a pivot that is not positive. If SuperLU found the matrix exactly singular,
+        the vertex belongs to the unknown with the smallest diagonal entry.
         """
         self._factor = None
         with contextlib.suppress(FactorizationError):
