@@ -65,7 +65,12 @@ def _parser() -> argparse.ArgumentParser:
     bench.set_defaults(run=_bench)
 
     lock = commands.add_parser("lock", help="update wheels.lock and requirements.lock")
-    lock.add_argument("versions", nargs="*", metavar="NAME==VERSION", help="new version of a wheel; others keep theirs")
+    lock.add_argument(
+        "versions",
+        nargs="*",
+        metavar="NAME==VERSION",
+        help="wheel to lock, with its new version; other wheels keep their version",
+    )
     lock.set_defaults(run=_lock)
     return parser
 

@@ -19,7 +19,9 @@ SCENES = {
 
 
 ENVIRONMENT = "bpy-4.2"
-"""Environment of the demo scenes: Blender and few packages; as for a user, the extension brings all others."""
+"""Name of the demo scenes' environment, which contains bpy and few other packages. The remaining packages come with the
+extension's zip, as for a user.
+"""
 
 
 def run(scene: str = "headline") -> int:

@@ -16,7 +16,9 @@ from .project import DIST, ROOT, BuildError
 
 FOLDERS = ("blender_addon", "core", "operators", "ui")
 PACKAGE = ROOT / "blender_addon" / "package"
-"""Folder of the files at the package's root, in the zip, in the wheel and in a mounted checkout."""
+"""Folder of the files that end up in the package's root folder. The package is built as a zip, as a wheel, or by
+mounting a checkout.
+"""
 LICENCES = {"tetgen": "AGPL-3.0-or-later"}
 """SPDX names of the licences of bundled projects that the project's own licence does not cover."""
 _NOT_SHIPPED = ("blender_addon/package/", "blender_addon/blender_manifest.toml")

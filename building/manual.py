@@ -13,7 +13,7 @@ PICTURES = ROOT / "docs" / "manual" / "pictures"
 
 
 def run(renders_alone: bool = False) -> int:
-    """Make the screenshots, unless ``renders_alone``, and the renders; return 0."""
+    """Make the screenshots and the renders of the manual, or only the renders if ``renders_alone``; return 0."""
     PICTURES.mkdir(exist_ok=True)
     if not renders_alone:
         os.environ["SINEW_MANUAL"] = "1"

@@ -39,7 +39,9 @@ def variables(folder: Path) -> dict[str, str]:
 
 
 def install(environment: str, archive: Path, folder: Path) -> dict[str, str]:
-    """Install the zip into an empty profile with an environment's bpy; return the environment variables for it."""
+    """Install the zip ``archive`` into a new, empty Blender profile in ``folder``, and return the environment variables
+    that select this profile. The bpy of ``environment`` does the installation.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     variables_ = variables(folder)

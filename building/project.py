@@ -47,11 +47,11 @@ def extension() -> dict[str, Any]:
 
 
 def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str, str]:
-    """Return the version range of each project that zips bundle, keyed by name, for a Python version and a
-    ``sys.platform``.
+    """Return the version ranges of the projects bundled in the zip, keyed by project name. The ranges apply to the
+    Python version ``python`` and to the ``sys.platform`` named by ``system``.
 
-    The projects are the direct and indirect dependencies. NumPy is omitted, since Blender has it; so is TetGen, unless
-    ``tetgen`` is True.
+    The projects are the direct and indirect dependencies. NumPy is omitted, since Blender has it. TetGen is omitted if
+    ``tetgen`` is False.
     """
     project = read()["project"]
     optional = project["optional-dependencies"]
@@ -98,8 +98,8 @@ def environment_names() -> list[str]:
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """Return the plan of the environment with this name. The requirements of ``main`` do not include the wheels of
-    ``wheels.lock``, although these are installed, too.
+    """Return the plan of the environment with this name. The plan does not list the wheels of ``wheels.lock``, which
+    are also installed in the environment ``main``.
     """
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]

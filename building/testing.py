@@ -1,7 +1,7 @@
 """Runner of all tests in parts, two parts at a time on two cores.
 
-The main environment and the bpy versions with the built zip come first. The windowed Blenders come last, since more
-load would disturb their screenshots and clicks.
+The first parts are the tests in the main environment and the tests of the built zip in each bpy version. The parts with
+windowed Blenders come last, since more load would disturb their screenshots and clicks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .project import OUT, ROOT, BuildError
 LOGS = OUT / "test"
 
 KERNELS = OUT / "kernels"
-"""Kernel cache shared by the parts of one Python and by later runs."""
+"""Folder of compiled kernels. Parts with the same Python version share them, and later runs use them again."""
 
 LANES = 2
 
@@ -41,10 +41,13 @@ WINDOWED = {
     "gui-long": ("trixie", LONG),
     "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
 }
-"""Parts with a windowed Blender: the Debian release that it comes from, and the tests."""
+"""Parts with a windowed Blender. Each value holds the Debian release of that Blender, and the part's pytest arguments.
+"""
 
 ROUNDING = "rounding"
-"""Part that repeats the tests most sensitive to rounding in BLAS, with OpenBLAS's kernels for other processors."""
+"""Part that repeats the tests that are most sensitive to rounding in BLAS. The repetitions use the kernels that
+OpenBLAS has for other processors, which round differently.
+"""
 
 ROUNDING_TESTS = [
     "tests/core/linear_solvers",
@@ -54,8 +57,8 @@ ROUNDING_TESTS = [
 ]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
-"""OpenBLAS kernels and numbers of threads to test. On Zen processors OpenBLAS uses Haswell's kernels, so
-``Haswell`` runs with one thread and ``Zen`` with two.
+"""OpenBLAS kernels and numbers of threads to test. The names ``Haswell`` and ``Zen`` select the same kernels, so one of
+them is tested with one thread and the other with two.
 """
 
 # Bytes on disk, measured and rounded up: an environment with its download cache, and the output of the tests.
@@ -64,7 +67,7 @@ ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
 
 @dataclass
 class Outcome:
-    """Result of one part."""
+    """Result of one part of the tests: numbers of tests, duration, and a note for the summary."""
 
     part: str
     passed: int = 0
@@ -99,8 +102,9 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
 
 
 def _check_disk(chosen: list[str]) -> None:
-    """Raise BuildError if the disk is too full: Blender would install the extension without its files, and report no
-    error."""
+    """Raise BuildError if the disk is too full for the parts ``chosen``. On a full disk, Blender would install the
+    extension without its files and report no error, and the tests would fail for no visible reason.
+    """
     wanted = {"main", *chosen} & set(project.environment_names())
     missing = [name for name in wanted if not environments.folder(name).is_dir()]
     need = RUN_SIZE + ENVIRONMENT_SIZE * len(missing)
@@ -175,8 +179,8 @@ def _test_path(argument: str) -> Path | None:
 
 
 def _main(arguments: list[str], is_alone: bool) -> Outcome:
-    """Run the part ``main`` and return its outcome. With pytest arguments, or if no other part is run, it has all tests
-    that need no window; otherwise it has the tests listed for it in ``pyproject.toml``.
+    """Run the part ``main`` and return its outcome. If there are pytest ``arguments``, or if no other part is run, the
+    part has all tests that need no window. If not, the part has the tests that ``pyproject.toml`` lists for it.
     """
     return _pytest(
         "main",
@@ -230,11 +234,11 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
 def _pytest(
     part: str, own: list[str], arguments: list[str], variables: dict[str, str], log_name: str = "", live: bool = False
 ) -> Outcome:
-    """Run those tests of a part, from its list ``own``, that the pytest ``arguments`` select. They run in the part's
-    Python environment with these environment ``variables``.
+    """Run tests of a part in the part's Python environment, and return the outcome. ``own`` lists all tests of the
+    part; the pytest ``arguments`` select some of them. ``variables`` are environment variables of the run.
 
-    If ``live``, print the output at once; otherwise write it to the log ``log_name`` (by default the part's name), and
-    print the log at the end.
+    If ``live``, print the output at once. If not, write the output to the log ``log_name`` (by default the part's
+    name), and print the log at the end.
     """
     chosen = narrowed(own, arguments)
     if chosen is None:

@@ -1,4 +1,6 @@
-"""Check of a zip's contents, on any platform: wheels match platform and Python, and nothing is missing.
+"""Check of the extension zip of any platform: its wheels suit that platform and Python version, and nothing is missing.
+
+The check itself runs on any platform.
 
 The wheels have to contain every package that the sources import and, for Windows and macOS, every library that their
 compiled modules load.
@@ -70,8 +72,8 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
 
 
 def _library_faults(name: str, ours: list[bytes], files: list[str], platform: str) -> list[str]:
-    """Return the faults of the compiled library ``name`` of a wheel. ``ours`` are its images for the platform,
-    ``files`` are all files of the wheel.
+    """Return the faults of the compiled library ``name`` of a wheel for ``platform``. ``ours`` are the binary images in
+    the library that are compiled for this platform. ``files`` are all files of the wheel.
     """
     if not ours:
         return [f"is not compiled for {platform}"]

@@ -71,7 +71,9 @@ def write_lock(wanted: list[str]) -> None:
 
 
 def write_hashes() -> None:
-    """Query the package index for the hashes of the pins of all environments, and write ``requirements.lock``."""
+    """Write ``requirements.lock``: the hashes of all package versions that the environments install. The
+    package index is queried for the hashes.
+    """
     hashes: dict[str, set[str]] = defaultdict(set)
     for name in project.environment_names():
         plan = project.environment(name)

@@ -1,7 +1,7 @@
 """Windowed Blenders of Debian releases for the tests, each in a folder of the repository.
 
-Mounts exist only in a separate mount namespace, which ends with its process. So a folder never contains the host's /dev
-or /proc, and deleting the repository deletes nothing else.
+A Blender needs the host's /dev and /proc in its folder. Both are mounted there in a separate mount namespace that only
+the Blender's process sees. Other processes see empty folders, so deleting the repository deletes nothing of the host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from .environments import run_quietly
 from .project import ROOT, BuildError
 
 FOLDERS = {"trixie": ROOT / ".blender", "sid": ROOT / ".blender-sid"}
-"""Folder of the Blender of each Debian release: Blender 4.3 in trixie, for most windowed tests; the newest in sid."""
+"""Folder of each Debian release, with the Blender of that release. The release trixie has Blender 4.3, which most
+windowed tests use; sid has the newest Blender.
+"""
 
 RELEASE = "trixie"
 
@@ -114,7 +116,9 @@ def _install_debootstrap() -> None:
 
 
 def _forget_unfinished(folder: Path) -> None:
-    """Delete the files of an interrupted installation, but never through a mount."""
+    """Delete the files of an interrupted installation. Raise BuildError if something is mounted inside ``folder``,
+    since the deletion would reach the host's files through that mount.
+    """
     mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
     inside = [place for place in mounted if place == str(folder) or place.startswith(f"{folder}/")]
     if inside:

@@ -22,8 +22,7 @@ from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
-"""Duration of a bake, s, after which Esc works with the pointer outside Sinew's panels, too: it asks whether to stop
-the bake.
+"""Duration of a bake, s, after which Esc also asks whether to stop the bake if the pointer is outside Sinew's panels.
 """
 FIRST_NAME = "untitled.blend"
 """Blender's default name of an unsaved file."""
@@ -46,7 +45,7 @@ def bake(self: Any, context: Any, obj: Any) -> None:
 
 def _can_save_and_bake(context: Any) -> None:
     polls.can_begin(context)
-    polls.disable_if(context.blend_data.filepath, "The .blend is saved already: press Bake")
+    polls.disable_if(context.blend_data.filepath, "The .blend has a file already: press Bake instead")
 
 
 def _blend_path(self: Any) -> str:
@@ -215,7 +214,7 @@ def _can_untangle(context: Any) -> None:
     polls.disable_if(obj.sinew.bake.separation_object not in group or len(group) == 1, "No bodies are known to overlap")
     polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "Grow Apart needs a solver without a subspace")
     is_on = all(each.sinew.collisions.grow_apart and each.sinew.pre_roll for each in group)
-    polls.disable_if(is_on, "Grow Apart is on: move the bodies that it cannot separate")
+    polls.disable_if(is_on, "Grow Apart is on, but bodies still overlap: move them apart")
 
 
 @operator("Grow Apart", _can_untangle, EDITS)
@@ -256,7 +255,7 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _can_bring(context: Any) -> None:
-    polls.can_begin(context, "the frames are copied beside it")
+    polls.can_begin(context, "the frames are copied to a folder beside the .blend")
     polls.disable_if(
         not baking.is_elsewhere(polls.baked_body(context)), "The frames are beside this .blend already, or not on disk"
     )

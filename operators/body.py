@@ -30,7 +30,7 @@ def _ask_before_removal(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Remove Sinew", polls.idle_body, {"UNDO"}, keep=True, invoke=_ask_before_removal)
 def disable(self: Any, context: Any, obj: Any) -> None:
-    """Stop simulating this object and delete its bake when the file is saved. Physical materials are kept."""
+    """Stop simulating this object. The object's bake is deleted when the file is saved. Physical materials are kept."""
     if obj.mode == "EDIT":
         bpy.ops.object.mode_set(mode="OBJECT")
     baking.delete(obj)

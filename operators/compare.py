@@ -8,7 +8,7 @@ from . import polls
 from .operator_class import operator
 
 
-@operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
+@operator("Compare", partial(polls.can_begin, kept="baked frames are stored beside the .blend"))
 def compare(self: Any, context: Any, obj: Any) -> None:
     """Simulate the body a second time in the background, with the settings of this panel. Show this second bake as a
     ghost over the first, and the distance between the two. Missing frames of the first bake are baked beforehand.

@@ -34,7 +34,7 @@ def _play_by_key(self: Any, context: Any, event: Any) -> set[str]:
     invoke=_play_by_key,
     by_key=BoolProperty(
         name="By Key",
-        description="Run by the key P, which pauses and continues live mode, but does not start it",
+        description="The key P was pressed; it pauses and continues live mode, but does not start live mode",
         options={"HIDDEN", "SKIP_SAVE"},
     ),
 )

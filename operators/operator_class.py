@@ -95,11 +95,15 @@ def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
 
 BY_ESC = {
     "by_key": BoolProperty(
-        name="By Key", description="Run by the key Esc, which first ends a playback", options={"HIDDEN", "SKIP_SAVE"}
+        name="By Key",
+        description="The key Esc was pressed. While an animation plays, Esc ends the playback, not the task",
+        options={"HIDDEN", "SKIP_SAVE"},
     ),
     "invoke": _invoke_by_key,
 }
-"""Class members of operators that end a task and can be run by Esc. If an animation is playing, Esc ends only that."""
+"""Class members of operators that end a task and can be run by Esc. While an animation plays, Esc ends the playback,
+not the task.
+"""
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:

@@ -35,8 +35,8 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
 
 def _holds_a_brush(context: bpy.types.Context) -> bool:
-    """Return True if the active tool is a brush. With other tools, such as the gradient, the macro must not take the
-    mouse button.
+    """Return True if the active tool is a brush. The paint stroke macro of this module is bound to the mouse button.
+    With other tools, such as the gradient, the tool itself has to receive the button, so the macro must not run.
     """
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))

@@ -10,8 +10,8 @@ remove_pair, move_pair = list_operators("pair", "Pair", polls.body_with_pair, " 
 
 @operator("Add Pair", polls.body, EDITS)
 def add_pair(self: Any, context: Any, obj: Any) -> None:
-    """Add contact settings, friction and distance, between the body and one other object, which is chosen below the
-    list.
+    """Add friction and contact distance for the contact between this body and one other object. Choose the other object
+    below the list of pairs.
     """
     obj.sinew.pairs.add()
     obj.sinew.active_pair = len(obj.sinew.pairs) - 1

@@ -95,8 +95,8 @@ class SINEW_OT_pick(bpy.types.Operator):
         return {"FINISHED"}
 
     def _missed(self):
-        """Select the object under the pointer, as Blender does without the tool, after a click that hits no vertex of
-        the body.
+        """Select the object under the pointer. This runs after a click that hits no vertex of the body, so that a click
+        elsewhere selects as it does without this tool.
         """
         if self._box.is_open:
             return {"CANCELLED"}

@@ -12,7 +12,8 @@ from . import polls
 from .operator_class import EDITS, operator, refused
 
 WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
-"""Name, in tooltips, of the vertex group of each target in ``picks.TARGETS``."""
+"""Name of each target's vertex group, which tooltips show. The keys are the names of the targets in ``picks.TARGETS``.
+"""
 
 
 def _about_assigning(context: Any, properties: Any) -> str:
@@ -40,7 +41,9 @@ def _about_assigning(context: Any, properties: Any) -> str:
     ),
 )
 def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Add the selected vertices to the pins, the active spring or the dynamic nodes, or remove them."""
+    """Add the selected vertices to a vertex group, or remove them from it. The group is that of the pins, of the active
+    spring, or of the dynamic nodes.
+    """
     selected, add = polls.selected_vertices(obj), self.action == "ADD"
     if not selected:
         return refused(self, "No vertex is selected. Select some first.")

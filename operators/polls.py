@@ -10,7 +10,7 @@ from ..blender_addon.live import live, live_scene
 from ..blender_addon.objects import duplicate_result, linked
 from ..blender_addon.window import restart
 
-UNSAVED, KEPT = "Save the .blend first", "the baked frames are kept beside it"
+UNSAVED, KEPT = "Save the .blend first", "baked frames are stored beside the .blend"
 IN_EDIT = "Leave Edit Mode first (Tab)"
 NOT_IN_OBJECT = "Go to Object Mode first"
 NOT_LIVE = "Press Play in the panel Live first"
@@ -95,7 +95,9 @@ def body_in_edit_mode(context: Any) -> Any:
 
 
 def chosen_bodies(context: Any) -> list[Any]:
-    """Return the bodies among the selected objects, the active one first; a bake's duplicate counts as its body."""
+    """Return the bodies among the selected objects, the active one first. A duplicate that shows a bake counts as the
+    body that was baked.
+    """
     objects = [context.object, *(context.selected_objects or ())]
     bodies = [duplicate_result.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
     return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
@@ -183,8 +185,9 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body; raise PollFailure if it cannot be simulated now. If the text ``kept`` is not empty, also
-    raise PollFailure if the .blend was never saved; ``kept`` is the reason shown, such as :data:`KEPT`.
+    """Return the active body; raise PollFailure if it cannot be simulated now. ``kept`` is empty, or a text that
+    explains why the .blend must be saved, such as :data:`KEPT`. If ``kept`` is not empty, PollFailure with this text is
+    also raised if the .blend was never saved.
     """
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
@@ -230,6 +233,6 @@ def can_record(_context: Any = None) -> None:
         with_own_mesh(obj)
     if obj is None or len(session.job.body.surface.positions) != len(obj.data.vertices):
         raise PollFailure(
-            "A simulated modifier changes the number of vertices, so grabs cannot become springs of the mesh: set "
-            "Simulate to Mesh under Resolution"
+            "Recording turns grabs into springs of mesh vertices, but a simulated modifier changes the number of "
+            "vertices: set Simulate to Mesh under Resolution"
         )

@@ -1,4 +1,4 @@
-"""Operators of the panel Resolution and of stiffness: tetrahedra, rest shape, simulated shape, scale."""
+"""Operators of the panel Resolution: tetrahedra, rest shape, simulated shape, scale, stiffness, thin parts."""
 
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator(
     "Tetrahedralize",
-    partial(polls.can_begin, kept="the tetrahedra are kept beside it"),
+    partial(polls.can_begin, kept="tetrahedra are stored beside the .blend"),
     keep=True,
     invoke=_ask_before_rebuild,
 )

@@ -48,7 +48,7 @@ def apply_bake(self: Any, context: Any, obj: Any) -> None:
 
 def _can_convert(context: Any) -> None:
     obj = polls.with_bake(polls.idle_body_outside_edit(context))
-    polls.disable_if(not baking.kept_otherwise(obj), "The result has the form of the Result setting already")
+    polls.disable_if(not baking.kept_otherwise(obj), "The baked frames already have the form chosen in Result")
     polls.disable_if(not baking.has_frames(obj), "The baked frames are missing on disk: press Delete Bake, then Bake")
 
 
@@ -106,7 +106,7 @@ def _is_edited(context: Any) -> None:
 
 @operator("Show Bake", _is_edited, {"UNDO"})
 def show_bake(self: Any, context: Any, obj: Any) -> None:
-    """Hide the original object again, and show and select the duplicate with its bake."""
+    """Hide the original object, which Edit Source has shown. Show and select the duplicate that plays the bake."""
     duplicate_result.show_bake(obj, context)
 
 

@@ -32,8 +32,8 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Change this setting to the value recommended for the body's last tetrahedra. If the recommended solver needs
-    dynamic nodes and the body has none, nodes are proposed, too.
+    """Change the setting on this button to the recommended value, which depends on the body's tetrahedra. If a
+    recommended solver needs dynamic nodes (vertices that carry the motion) and the body has none, some are proposed.
     """
     for each in recommendations.advice_of(obj, context.scene):
         if each.setting == self.setting:
@@ -51,7 +51,7 @@ def _has_too_few(context: Any) -> None:
     obj = polls.body(context) if own else polls.idle_body(context)
     polls.disable_if(
         not obj.sinew.bake.points_that_suffice,
-        "No lack of cubature points is known: a bake or live mode checks their number",
+        "No bake or live mode has found that the body needs more cubature points",
     )
     polls.disable_if(
         own and (session.state.recording or not session.state.ready),

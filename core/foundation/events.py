@@ -27,8 +27,8 @@ class Phase(Event, kind="phase"):
 
     The phases and their units are
     ``compile``: percent of the compile time of all kernels; ``total`` is reached once this job's kernels are compiled
-    ``tetrahedralize``: the mesher is named by ``method``
-    ``materials``
+    ``tetrahedralize``: the whole phase is one unit; ``method`` is the name of the mesher
+    ``materials``: the whole phase is one unit
     ``subspace``: percent; the current ``step`` is named
     ``simulate``: frames
     ``handles``: frames
@@ -165,8 +165,8 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the new stiffness is applied. ``stale`` is True if the modes or the match of vibrations, which
-    are not recomputed, were computed for a different distribution of stiffness over the body.
+    """Live mode: the new stiffness is applied, but modes and the match of vibrations are not recomputed. ``stale`` is
+    True if the modes or the match belong to a different distribution of stiffness over the body.
     """
 
     stale: bool

@@ -30,12 +30,14 @@ from ..errors import CorruptFrameError, StoreError, refusing
 
 MAGIC = b"SINEW\x00\x00\x01"
 HEADER_LIMIT = 16 * 2**20
-"""Maximum size of a header, bytes. Most of it are step reports: kilobytes, or megabytes with 1,000 substeps."""
+"""Maximum size of a header, bytes. Step reports take up most of a header: some kilobytes usually, and some megabytes if
+there are 1,000 substeps per frame.
+"""
 SIDES, SIDE, ARRAYS = 8, 2**53, 1000
 """Maximum number of dimensions of an array, maximum size of a dimension, and maximum number of arrays in a file."""
 LISTS = 200_000
 """Maximum number of JSON lists and objects in a header: Python takes seconds to create millions of them."""
-WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
+WRITE_REMEDY = "Free disk space, or choose a folder that can be written. In Blender, save the .blend in that folder."
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
 """Delays, s, before the retries of a failed file operation (Windows only)."""
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
@@ -103,10 +105,11 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
-    """Context with a temporary folder, for programs that write several files by name. At the end its files replace
-    those of the same name in ``folder``, and the temporary folder is removed. Files in its subfolders (``textures/``)
-    move to the same subfolders of ``folder`` but replace nothing there. Raises OSError from the file system, or if such
-    a subfolder is a link.
+    """Context with a temporary folder, for programs that write several files by name. At the end, files in the
+    temporary folder replace files of equal names in ``folder``, and the temporary folder is removed. Files in
+    subfolders of the temporary folder (``textures/``) move to subfolders of equal names in ``folder``, but replace
+    nothing there. Raises OSError if a file operation fails. Also raises OSError if a subfolder of ``folder`` is a link
+    to another folder.
     """
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)

@@ -170,7 +170,9 @@ def cache_warning() -> str | None:
 
 
 class Locator(UserProvidedCacheLocator):
-    """Numba cache locator that names cache subfolders by source folders, relative to this package."""
+    """Numba cache locator that names each cache subfolder after the folder of the source file. The name begins with
+    ``core`` and continues with the folders below ``core``, joined by hyphens.
+    """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
@@ -267,8 +269,9 @@ class ParallelKernel:
 
     The decorated function has the arguments ``(begin, end, ...)``, a range of items; the kernel is called as ``(count,
     ...)`` with the number of items. The function writes only to items in its range (no reductions), so results are
-    bitwise reproducible for any partition. Numba's parallel loops are not used: they take longer to compile, cost more
-    than the work of a small body on a busy machine, and end the process if two threads enter them.
+    bitwise reproducible for any partition. Numba's parallel loops are not used: they take longer to compile, and end
+    the process if two threads enter them. On a busy machine, their overhead also exceeds the whole work of a small
+    body.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -319,7 +322,7 @@ def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
 
 def lock_folder(name: str) -> Path:
     """Return the path of the lock folder of the kernel group ``name``. The process that holds the lock compiles the
-    group, so that only one process at a time does. The folder may not exist.
+    group, so that only one process at a time does. This function does not create the folder.
     """
     return _folder / f"{name}.stage"
 

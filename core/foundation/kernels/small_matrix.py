@@ -27,15 +27,16 @@ IDENTITY_STRETCH = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 
 
 FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
-"""Offsets in the workspace of a decomposition. It consists of rows with one number per lane: nine rows for the matrix,
-nine for the rotation (by columns, at ``FRAME``), the scale, and the convergence measure (``GOES_ON``). ``WORKSPACE`` is
-its size: twenty numbers per lane.
+"""Offsets in the workspace of a decomposition, and the size ``WORKSPACE`` of the workspace.
+
+The workspace has twenty rows with one number per lane: nine rows for the matrix, nine for the rotation (by columns, at
+``FRAME``), one for the scale (``SCALE``) and one for the convergence measure (``GOES_ON``).
 """
 
 CONVERGED = 1e-15
-"""Tolerance of the convergence measure of a lane: the sum of cosines between columns (singular values), or off-diagonal
-relative to diagonal magnitudes (symmetric matrices). A converged lane is not modified further, so results do not depend
-on the other lanes.
+"""Tolerance of the convergence measure of a lane. For singular values, the measure is the sum of the cosines between
+the columns. For symmetric matrices, it is the magnitude of the off-diagonal entries divided by that of the diagonal
+entries. A converged lane is not modified further, so results do not depend on the other lanes.
 """
 
 
@@ -76,9 +77,9 @@ def _frame(V):
 
 @inlined
 def _orthogonalize(a, b, u, v, active):
-    """Rotate columns a and b of F V until they are orthogonal, and columns u and v of V by the same Jacobi rotation.
-    Return a, b, u, v and the absolute cosine between a and b before the rotation. Nothing changes if ``active`` is
-    False.
+    """Make columns a and b of F V orthogonal by a Jacobi rotation, and apply this rotation to columns u and v of V.
+    Return the rotated a, b, u and v, and the absolute cosine between a and b before the rotation. Nothing is rotated if
+    ``active`` is False.
     """
     aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
     size = np.sqrt(aa * bb)
@@ -148,8 +149,9 @@ def _products(A, V, scale):
 
 @inner_kernel
 def _signed_svd(W, lane, U, sigma, V):
-    """Write the signed singular value decomposition of one matrix to U (3,3), sigma (3,), sorted, and V (3,3). W holds
-    the results of :func:`_svd_lanes`, the matrix is in ``lane``.
+    """Write the signed singular value decomposition of one matrix to U (3,3), sigma (3,) and V (3,3). The singular
+    values sigma are sorted. W holds the results of :func:`_svd_lanes`; ``lane`` is the index of the matrix in each row
+    of W.
     """
     a, b, c = matrix(W, lane)
     u, v, w = matrix(W, FRAME + lane)
@@ -327,8 +329,9 @@ def eigh_group(W, first, end, s, initial_rotations, values, Q):
 def _eigh_lanes(W):
     """Diagonalise the symmetric matrices in all lanes of W (20 rows of LANES).
 
-    Rows 0-5: the six numbers of the matrix before; rows 0-2: its eigenvalues divided by the scale afterwards.
-    Rows 9-17: initial rotation by columns before, eigenvectors afterwards.
+    Rows 0-5: before the call, the six numbers of the matrix.
+    Rows 0-2: after the call, the eigenvalues divided by the scale.
+    Rows 9-17: before the call, the initial rotation by columns; after it, the eigenvectors by columns.
     Row 18: receives the scale, the largest absolute entry of the matrix.
     Row 19: scratch.
     """

@@ -31,8 +31,8 @@ _KINDS = {
     "u": ("iu", "whole numbers"),
     "b": ("biu", "switches"),
 }
-"""Conversions of arrays, by the ``dtype.kind`` of NumPy that a field requires: the kinds of arrays that are accepted
-and converted to the required kind, and the word for the values in messages.
+"""Conversions of arrays, keyed by the ``dtype.kind`` letter (of NumPy) that a field requires. Each value has two items:
+the ``dtype.kind`` letters of the arrays that may be converted, and the word for an array's elements in messages.
 """
 
 _hints = functools.cache(get_type_hints)

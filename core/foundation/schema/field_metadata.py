@@ -25,7 +25,7 @@ class FieldSpec(NamedTuple):
     label : str or None
         User-visible name; None for the field's own name.
     word : str
-        Name of the fingerprint (hash) to which this field and all fields nested in it contribute.
+        Name of the fingerprint (hash of field values) that includes this field and all fields nested in this field.
     dtype : type or None
         Type of an array's elements; None for any numbers.
     over_frames : bool
@@ -42,7 +42,7 @@ class FieldSpec(NamedTuple):
     names_of : str
         Name of a list in the body, which the indices in this field refer to.
     rules : tuple of str
-        Paths from the owner to the fields that have no effect while this field is None.
+        Fields that have no effect while this field is None, as paths that begin at the dataclass with this field.
     shown : str
         Attribute of the owner that reports of edits show in place of this field.
     menu : bool
@@ -80,8 +80,8 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Name of the fingerprint (hash) to which the leaf contributes: the ``word`` of the innermost field along the
-        path that defines a ``word``.
+        """Name of the fingerprint (hash of field values) that includes the leaf. Several fields along the leaf's path
+        may have a ``FieldSpec.word``; the innermost field with a nonempty word decides.
         """
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 

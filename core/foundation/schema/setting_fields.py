@@ -83,7 +83,8 @@ def words_of(name: Any) -> str:
 
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
     """Check the fields of ``settings``: raise ``error`` if a field has the wrong type, is outside its range, or is not
-    one of its permitted names. Numbers are converted to plain Python numbers in place. ``owner`` begins the messages.
+    one of its permitted names. Numbers are converted to plain Python numbers in place. Each error message begins with
+    the text ``owner``.
     """
     for item in fields(settings):
         label = f"{owner}: {item.name.replace('_', ' ')}"

@@ -81,7 +81,9 @@ class DepthSettings:
     depth: float = number(
         0.02, 0.0, 1e6, "m", "Distance below the surface down to which the skin reaches; 0.001 to 0.1 m"
     )
-    fade: float = number(0.0, 0.0, 1e6, "m", "Width of the transition from skin to core below that depth; 0 m is sharp")
+    fade: float = number(
+        0.0, 0.0, 1e6, "m", "Width of the transition from skin to core, below the skin; 0 m makes a sharp boundary"
+    )
 
     def __post_init__(self) -> None:
         check_ranges(self, MaterialError, "Depth")
@@ -125,7 +127,8 @@ class ResolutionSettings:
 @dataclass(frozen=True, kw_only=True)
 class ColliderSettings:
     """Contact of a body with a collider: Coulomb's friction coefficient ``friction``, and ``thickness``, m, the
-    distance that the body keeps from the collider. In penalty contact, forces begin at that distance.
+    distance that the body keeps from the collider. If contact is computed by penalty springs, the springs begin to push
+    at that distance.
     """
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
@@ -175,7 +178,7 @@ _OwnSettings = make_dataclass(
 
 @dataclass(frozen=True)
 class SolverSettings(_OwnSettings):
-    """Settings of the solver and of time integration. Some settings have an effect with certain solvers only.
+    """Settings of the solver and of time integration. Each solver ignores the settings that only other solvers read.
 
     ``solver`` is a name in ``core.foundation.schema.solver_kinds``; ``integrator`` and ``linear_solver`` are names in
     the registries of ``core.numerics.integrators`` and ``core.numerics.linear_solvers``. ``gravity`` is an acceleration
@@ -198,8 +201,8 @@ class SolverSettings(_OwnSettings):
         1,
         1000,
         "",
-        "Maximum number of Newton iterations per step, plus up to 60 while colliders or pins press into the body; 50 "
-        "suffices nearly always, 2 to 5 is quick and stiffer",
+        "Maximum number of Newton iterations per step; 50 suffices nearly always, and 2 to 5 is quick but makes bodies "
+        "stiffer. While colliders or pins press into the body, up to 60 more are permitted",
         "iterations",
     )
     stop_rule: str = choice(
@@ -236,7 +239,8 @@ class SolverSettings(_OwnSettings):
         0.0,
         1e3,
         "1/s",
-        "Damping of every movement, as in water, 1/s; at 2 the speed falls to a third in 1/2 s. 0 none, 0.5 to 2 calm",
+        "Damping of every movement, as in water, 1/s; 0 damps nothing, and 0.5 to 2 calms a body. At 2 the speed falls "
+        "to a third in 1/2 s",
         "drag",
     )
     stiffness_damping: float = number(
@@ -259,7 +263,8 @@ class SolverSettings(_OwnSettings):
         0,
         100_000,
         "",
-        "Tetrahedra at which a subspace evaluates elasticity; 0 for 20 per mode, or up to 80 if parts are thin",
+        "Tetrahedra at which a subspace evaluates elasticity; 0 chooses their number: 20 per mode, or up to 80 per "
+        "mode if parts are thin",
     )
     match_full_space: bool = choice(
         True,

@@ -1,7 +1,8 @@
 """Metadata of the solvers: names, unknowns, abilities, cost, and settings that only some solvers read.
 
 Menus, panels, command lines, scene files, forecasts and advice read these data. The module imports no solver, so that
-Blender starts without loading kernels; ``solvers.registry`` imports the class that ``method`` names.
+Blender starts without loading kernels. The attribute ``SolverKind.method`` names the class of a solver, which
+``solvers.registry`` imports.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class SolverKind:
     bears_contrast: bool = False
     bears_obstacles: bool = True
     supports_contact: bool = False
-    at_contrast: str = "others take many times as many iterations"
+    at_contrast: str = "other solvers take many times as many iterations"
     remedy: str = "raise Substeps, or Iterations"
     own: Mapping[str, Field[Any]] = field(default_factory=dict)
 
@@ -77,7 +78,7 @@ MIXED_FEM = SolverKind(
     is_mixed=True,
     bears_contrast=True,
     supports_contact=True,
-    at_contrast="Mixed FEM still takes 4 to 15 iterations per step",
+    at_contrast="Mixed FEM takes only 4 to 15 iterations per step",
     own={
         "quadratic_finish": choice(
             True, "Mixed FEM: switch to Newton's method once stretches and positions nearly agree", is_advanced=True
@@ -99,7 +100,7 @@ LINEARLY_IMPLICIT = SolverKind(
     seconds=0.1,
     iterates=False,
     supports_contact=True,
-    at_contrast="a single linear solve per step is too little",
+    at_contrast="a single linear solve per step is not accurate enough",
     remedy="raise Substeps",
     own={
         "damping_factor": number(
@@ -123,7 +124,7 @@ CONJAC_PUBLISHED = replace(
     CONJAC,
     name="conjac_published",
     label="ConJac (As Published)",
-    description="ConJac's published time step, for comparison: calmer, and unstable if Beta is too small",
+    description="ConJac's published time step, for comparison: calmer than ConJac, and unstable if Beta is too small",
     method="conjac_published.PublishedConJacSolver",
     iterates=False,
     bears_obstacles=False,
@@ -144,8 +145,8 @@ CONJAC_PUBLISHED = replace(
             1,
             20,
             "",
-            "Corrections per step of the vertices that are not dynamic nodes, in the published ConJac: 1 as published, "
-            "3 is closer to equilibrium; all use one factorization",
+            "Published ConJac: corrections of all vertices but the dynamic nodes in each step; 1 as in the paper, 3 is "
+            "closer to equilibrium. All corrections of a step use one factorization",
         ),
     },
 )

@@ -41,8 +41,9 @@ def fits(track: np.ndarray, frames: int) -> bool:
 
 
 def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the two samples around a time in the interval that ends at ``frame`` (counted from 0), and the weight (0
-    to 1) of the second one for linear interpolation. ``part`` (0 to 1) is the fraction of the interval.
+    """Return the two samples around a time, and the weight (0 to 1) of the second sample for linear interpolation. The
+    time lies between the frames ``frame - 1`` and ``frame``, counted from 0. The time since ``frame - 1``, as a
+    fraction of the interval between both frames, is ``part`` (0 to 1).
     """
     steps = steps_of(track, frames)
     interval = part * steps
@@ -68,14 +69,14 @@ def extend(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """Return a track of f frames with ``steps`` samples per interval, from the samples at frames, ``whole`` (f,...,c),
-    and the samples in between, ``between``: (f-1) * (steps-1) arrays (...,c) in order of time. A point has c
-    coordinates.
+    """Return a track of f frames with ``steps`` samples per interval between frames. ``whole`` (f,...,c) are the
+    samples at the frames. ``between`` are the samples between the frames: (f-1) * (steps-1) arrays (...,c) in order of
+    time. A point has c coordinates.
 
     The samples of a point between two frames are replaced by linear interpolation in two cases: if its path is straight
     within single precision, and if the point stays still until the next frame and then jumps (constant interpolation,
-    or data at whole frames only). Otherwise the jump would take place within a single time step. If all samples
-    between frames are replaced, the result is ``whole``.
+    or data at whole frames only). Without the second replacement, a jump would take place within a single time step. If
+    all samples between frames are replaced, the result is ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:

@@ -2,8 +2,8 @@
 
 The closest point of the triangle's plane ``a + v (b - a) + u (c - a)`` solves the normal equations for u and v. If it
 lies outside the triangle, the closest point on the three sides is taken, each a clamped projection. The intersection of
-a segment with a triangle follows from ``p + s d = a + u x + v y`` by Cramer's rule. A search visits near boxes of the
-tree first and skips those beyond the best result so far.
+a segment ``p + s d`` with a triangle solves ``p + s d = a + v (b - a) + u (c - a)`` by Cramer's rule. A search visits
+near boxes of the tree first and skips boxes beyond the best result so far.
 
 Trap: on a side or corner the barycentric weights of other corners must be exactly 0, since colliders detect from them
 whether the closest point lies on a face, an edge or a vertex.
@@ -20,7 +20,9 @@ from .bounding_tree import STACK_SIZE, next_leaf
 EDGE_SLACK = 1e-9
 """Tolerance of the barycentric weights of a hit, so that no segment passes between two adjacent triangles."""
 GUESS_SLACK = 1.0 + 1e-9
-"""Factor on the squared distance of a guessed triangle, so that round-off excludes no triangle at the same distance."""
+"""Factor that enlarges the squared search radius. The search for the closest triangle begins with a guessed triangle
+and looks for triangles no farther away; without the factor, round-off could exclude a triangle at an equal distance.
+"""
 
 
 @inner_kernel

@@ -63,11 +63,11 @@ class Embedding:
 
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
-        """Return the embedding of n points given by interpolation weights: row i of ``rows`` (n,v) holds the weights of
-        the v vertices for point i.
+        """Return the embedding of n points in a mesh of v vertices. Row i of ``rows`` (n,v) holds the interpolation
+        weights of all v vertices for point i.
 
-        The vertices with a weight in one row must all belong to one of ``tets`` (m,4); of several such tets the first
-        is taken. Raises ValueError if no tet has all vertices of a row.
+        All vertices with a weight in row i must belong to a single tet of ``tets`` (m,4). If several tets qualify, the
+        first is taken. Raises ValueError if no tet contains all vertices that have a weight in a row.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(

@@ -11,8 +11,9 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """Result of :func:`farthest_points`: ``points`` (c,) are the ascending indices of the chosen points. For input
-    point i, the nearest chosen point is ``points[nearest[i]]``; ``nearest`` (p,).
+    """Result of :func:`farthest_points` for p input points: ``points`` (c,) are the ascending indices of the chosen
+    points. ``nearest`` (p,) holds positions in ``points``: the chosen point nearest to input point i is
+    ``points[nearest[i]]``.
     """
 
     points: np.ndarray

@@ -36,7 +36,9 @@ class NearestPointSearch:
         self._normals = face_normals(self._corners)
 
     def nearest(self, points: np.ndarray) -> NearestPoints:
-        """Return the closest surface points to ``points`` (p,3) m; of equally near triangles the lowest index wins."""
+        """Return the closest surface points to ``points`` (p,3), m. If several triangles are equally near, the closest
+        point lies on the triangle with the lowest index.
+        """
         points = np.ascontiguousarray(points, dtype=np.float64)
         nearest, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
         weights = np.empty_like(points)

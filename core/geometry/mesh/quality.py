@@ -93,8 +93,9 @@ def dihedral_angles(mesh: TetMesh) -> np.ndarray:
 def radius_ratios(mesh: TetMesh) -> np.ndarray:
     """Return three times the inscribed over the circumscribed radius of each tet, (m,), in [0, 1]; 0 for a flat tet.
 
-    With six times the volume ``d``, twice the face areas ``A_i``, area normals ``n_i`` and edges ``e_i`` from corner 0:
-    the inscribed radius is ``d / sum A_i``, and the circumscribed radius is ``|sum |e_i|^2 n_i| / (2 |d|)``.
+    The inscribed radius is ``d / sum A_i`` and the circumscribed radius is ``|sum |e_i|^2 n_i| / (2 |d|)``. Here ``d``
+    is six times the volume. ``A_i`` is twice the area of face i, and ``n_i`` the normal vector of this length. ``e_i``
+    are the edges that begin at corner 0.
     """
     e, n = _area_normals(mesh)
     d = np.abs(np.einsum("ni,ni->n", e[:, 0], n[:, 1]))

@@ -10,14 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 KAPPA_PER_CELL = 3.0
-"""kappa divided by the width of the clamped area in cells, fitted to clamped bars (``bench physics``, lattice)."""
+"""kappa per cell of the clamped area's width; kappa is the cell side divided by the compliant layer's thickness. The
+value is fitted to simulated bars of lattice tets with a clamped end (``bench physics``).
+"""
 
 WIDEST = 4.0
-"""Width of the clamped area, in cells, above which kappa is constant."""
+"""Largest width of the clamped area, in cells, up to which kappa grows; kappa is constant for wider clamped areas."""
 
 
 def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:
-    """Return kappa (k,), the cell side divided by the thickness of the compliant layer, at k clamps. ``cells`` (k,) are
-    the square roots of the clamped areas, in cell sides.
+    """Return kappa (k,) at k clamps: the cell side divided by the thickness of the compliant layer. ``cells`` (k,) are
+    the widths of the clamped areas, as numbers of cells; the width is the square root of the area.
     """
     return KAPPA_PER_CELL * np.clip(cells, 1.0, WIDEST)

@@ -1,4 +1,4 @@
-"""Triangulated surface: the geometry of bodies and obstacles, as interfaces pass it in."""
+"""Triangulated surface: the geometry of bodies and obstacles that a user, script or scene passes to the library."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from ...foundation.schema.field_metadata import field_spec
 from .polygons import triangulate
 
 STRAY = 1e9
-"""Distance from the middle, as a multiple of the median distance, beyond which a vertex is rejected as an accident."""
+"""A vertex is rejected if its distance from the median position exceeds this factor times the median distance. Such a
+vertex was probably moved there by mistake.
+"""
 
 INDICES = 2**31
-"""Vertex indices must fit into 32 bits: from -INDICES to INDICES - 1."""
+"""Vertex indices outside -INDICES to INDICES - 1 are rejected, since the conversion to int32 would change them."""
 _NO_CORNERS = np.empty(0, dtype=np.int64)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from ...foundation.errors import MeshError
 
 LEAST_STIFFNESS = 0.01
-"""Least stiffness of a partly filled tet, as a fraction of a full tet's; mass has no such bound. With 0.1 a bar 1.4
-cells thick sags 0.82 to 0.90 times as far as it should, with 0.03 or less 0.96 to 1.0 times. With 0.001, plain tets of
-bodies with scrambled vertices stay inverted.
+"""Least stiffness of a partly filled tet, as a fraction of a full tet's; mass has no such bound. A bar 1.4 cells thick
+sags too little: with the bound 0.1, by 0.82 to 0.90 of the right sag. With the bound 0.03 or less, it sags by 0.96 to
+1.0 of the right sag. With the bound 0.001, plain tets of bodies with scrambled vertices stay inverted.
 """
 
 
@@ -52,7 +52,7 @@ class TetMesh:
 
     @property
     def volumes(self) -> np.ndarray:
-        """Signed volume of each tet at rest, (m,), m³, as if the body filled it."""
+        """Signed volume (m,), m³, of each whole tet at rest. Parts of a tet outside the body are included."""
         p = self.rest_positions[self.tets]
         e = p[:, 1:] - p[:, :1]
         return np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0

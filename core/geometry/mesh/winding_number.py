@@ -28,8 +28,9 @@ class WindingNumber:
     Parameters
     ----------
     positions : (n, 3) float64
+        Vertices in any unit of length. Round-off is least if the vertices lie near the origin.
     triangles : (t, 3) int32
-        Triangles without area are ignored. The unit is arbitrary; near the origin coordinates have the least round-off.
+        Triangles without area are ignored.
 
     Attributes
     ----------
@@ -65,9 +66,11 @@ class WindingNumber:
 def _cluster_moments(corners, normals, areas, tree):
     """Return five arrays with data of each tree node, for the Taylor series of far clusters.
 
-    They are: the node that a traversal visits next if it skips the node's subtree, -1 at the end; the area centroid of
-    the node's triangles; the squared distance beyond which the series is used; the sum of the triangles' area normals;
-    and ``tr(M) I - 3 M`` with the first moment M (3,3) of the area normals about the centroid.
+    1. ``beyond``: index of the next node if a traversal skips this node's subtree; -1 at the end.
+    2. ``centre``: area centroid of the triangles in this node.
+    3. ``far2``: squared distance from the centroid beyond which the series is used.
+    4. ``normal``: sum of the triangles' area normals.
+    5. ``moment``: ``tr(M) I - 3 M``, where M (3,3) is the first moment of the area normals about the centroid.
     """
     count = len(tree.start)
     beyond = np.full(count, -1, dtype=np.int32)

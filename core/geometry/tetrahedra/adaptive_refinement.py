@@ -20,14 +20,19 @@ from .sizing_field import SizingField, refuse_too_many
 CELL_VOLUME = 1.0 / 12.0
 """Volume of a tet of the lattice."""
 NEARLY = 0.34
-"""Upper bound on the distance of any point in a tet from the nearest of the points ``_SPREAD``, as a fraction of the
-distance between the tet's centroid and farthest corner. For the shapes that bisection makes it is at most 0.333.
+"""Upper bound on the distance of any point in a tet from the nearest test point (``_SPREAD``), as a fraction of the
+distance from the tet's centroid to the tet's farthest corner. In all shapes of tets that bisection makes, no point is
+farther than 0.333 from a test point.
 """
 _STEPS = [(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)]
 _SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
-"""Barycentric weights (14,4) of ten points spread in a tet and of its four corners."""
+"""Barycentric weights (14,4) of the test points in a tet, at which the depth below the body's surface is evaluated: ten
+evenly distributed points and the four corners.
+"""
 SLACK = 1.4
-"""Tets are halved while their volume exceeds this factor times the wanted volume. They end at 0.7 to 1.4 times it."""
+"""Tets are halved while their volume exceeds this factor times the wanted volume. The final volumes are 0.7 to 1.4
+times the wanted volume.
+"""
 
 
 def refine(
@@ -151,8 +156,9 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return an array of vertex indices of ``tets`` (m,4) in which a vertex occurs once per face-connected part of the
-    tets around it: for example, twice if the tets around it form two parts that share no face.
+    """Return an array of vertex indices of ``tets`` (m,4), with one entry for each face-connected part of the tets
+    around a vertex. For example, a vertex occurs twice if the tets around that vertex form two parts that share no
+    face.
     """
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)

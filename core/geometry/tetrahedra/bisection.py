@@ -4,8 +4,9 @@ A tet is halved at its longest edge only if that edge is also the longest edge o
 tets are halved first, at their longest edges [Rivara 1984; in three dimensions: Plaza, Carey 2000]. The edge lengths
 along such a chain only grow, so it ends.
 
-The tets of the body-centred lattice go through three shapes until they are mirror images of half the size, and no angle
-is under 45 degrees. Two longest edges are equally long; the order of preference in :func:`bisect` then decides.
+A tet of the body-centred lattice has two longest edges, which are equally long; the order of preference in
+:func:`bisect` decides between them. The halves of such a tet, the quarters and the eighths have three different shapes.
+From then on the shapes repeat at half the size. No dihedral angle is under 45 degrees.
 """
 
 from __future__ import annotations

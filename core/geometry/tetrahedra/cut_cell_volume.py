@@ -2,9 +2,9 @@
 
 The inside is where the generalised winding number w has ``|w| > 1/2``. Across a triangle w jumps by one, so in a tet T
 it is known everywhere from its value at one point p in T and from the triangles clipped to T. Behind each triangle, as
-seen from p, lies its shadow, in which w is lower by one (higher if p sees the triangle's back). T is cut into four tets
-(p, face of T). In one of these the shadow of a clipped piece Q is the cone from p over the projection of Q onto the
-face, minus the cone from p over Q:
+seen from p, lies the triangle's shadow, in which w is lower by one (higher if p sees the triangle's back). T is cut
+into four tets (p, F), each with a face F of T. Q is the piece of a triangle that lies in the tet (p, F). The shadow of
+Q in (p, F) is the cone from p over the projection of Q onto F, without the cone from p over Q:
 
     volume inside T = [p inside] |T| - sum over pieces Q of (cone(p, projected Q) - cone(p, Q))
 
@@ -32,22 +32,26 @@ DEPTH = 2
 CLEAR = 0.1
 """Distance of ``|w|`` from 1/2 below which the winding number w is uncertain: twice the error of its Taylor series."""
 SHEET = 0.25
-"""Distance of ``|w|`` from 1/2, with the winding number w at a surface, below which this surface is a sheet. Across a
-sheet w passes from -1/2 to 1/2, so neither side is inside; across the surface of a body, from 0 to 1. Exactly at the
-surface, round-off decides which of the two values is computed.
+"""A surface is a sheet if ``|w|`` at the surface differs from 1/2 by less than this; w is the winding number. Across a
+sheet, w passes from -1/2 to 1/2, so neither side is inside. Across the surface of a body, w passes from 0 to 1. Exactly
+at the surface, round-off decides which of the two values is computed.
 """
 CORNER = 1e-3
-"""Least barycentric coordinate of the centre of mass of the inside part, so that every vertex has mass."""
+"""Lower bound on the barycentric coordinates of the inside part's centre of mass. A tet's mass is distributed to the
+corners by these coordinates, so the bound gives every vertex some mass.
+"""
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
 """Barycentric coordinates of a tet's point p (see the module): near the middle, but on no plane in which a surface is
 likely to lie.
 """
 _ASKED = 0.2
-"""Besides p, the winding number is sampled at four points: each corner, moved by this fraction of its distance to p."""
+"""The winding number is sampled at the tet's point p near the middle, and at four points near the corners: each corner
+is moved by this fraction of the distance towards p.
+"""
 
 
 class VolumeFractions(NamedTuple):
-    """Parts of m tets that lie inside a surface.
+    """Parts of m tets: how much of each tet lies inside a surface, and where.
 
     Attributes
     ----------
@@ -57,7 +61,7 @@ class VolumeFractions(NamedTuple):
         Barycentric coordinates of the inside part's centre of mass, each at least about ``CORNER``; 0.25 if ``fill`` is
         0.
     sheet : (m,) bool
-        True if the tet contains a surface that has the inside on neither side.
+        True if the tet contains a sheet: a piece of surface that encloses nothing, so that neither side is inside.
     """
 
     fill: np.ndarray
@@ -165,11 +169,12 @@ def _near(corners, tree, near_triangles):
 
 @inner_kernel
 def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
-    """Cut a tet with ``corners`` (4,3) into four tets (p, face), clip the ``triangles`` (t,3,3) with the indices
-    ``near_triangles[:count]`` to each, and add the pieces' shadows (:func:`_add_shadow`) to
-    ``shadows`` (4,4), one row per face. Return the number of pieces.
+    """Cut a tet with ``corners`` (4,3) into four tets (p, face), and clip triangles to each of these tets. Return the
+    number of pieces. The triangles are ``triangles[near_triangles[:count]]``, of ``triangles`` (t,3,3).
 
-    ``largest`` (4,) receives the middle (3) of the largest piece and twice its area.
+    The shadow of a piece is the region behind the piece as seen from p. Volumes and moments of the shadows
+    (:func:`_add_shadow`) are added to ``shadows`` (4,4), one row per face. ``largest`` (4,) receives the middle of the
+    largest piece (three coordinates) and twice the area of the largest piece.
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -261,13 +266,14 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, near_triangles, total, largest):
-    """Add the volume of the inside part of a tet with ``corners`` (4,3), as a fraction of the tet, and the integrals of
-    the four barycentric coordinates over that part to ``total`` (5,). The tet is cut into smaller ones if the volume
-    formula does not hold in it.
+    """Measure the inside part of a tet with ``corners`` (4,3). Add the part's volume, as a fraction of the tet, and the
+    integrals of the four barycentric coordinates over the part to ``total`` (5,). A tet in which the volume formula
+    does not hold is cut into smaller tets.
 
     ``base`` (4,) are barycentric coordinates of the point p at which the winding number is computed. ``largest`` (4,)
-    receives the middle (3) and twice the area of the largest piece of surface in the tet. ``near_triangles`` is a
-    buffer for triangle indices. Return this buffer, or a longer one that replaced it, for use with the next tet.
+    receives the middle (three coordinates) and twice the area of the largest piece of surface in the tet.
+    ``near_triangles`` is a buffer for triangle indices. Return this buffer, or a longer one that replaced it, for use
+    with the next tet.
     """
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
@@ -320,9 +326,9 @@ def _measure_one(corners, base, field, near_triangles, total, largest):
 
 @inner_kernel
 def _is_sheet(largest, field):
-    """Return True if the largest piece of surface in a tet belongs to a sheet, which has the inside on neither side.
-    ``largest`` (4,) holds the piece's middle (3) and twice its area, 0 without a piece; ``field`` is
-    ``WindingNumber.field``.
+    """Return True if the largest piece of surface in a tet belongs to a sheet, which encloses nothing. ``largest`` (4,)
+    holds the middle of that piece (three coordinates) and twice the area of the piece; the area is 0 if the tet
+    contains no piece. ``field`` is ``WindingNumber.field``.
     """
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
@@ -333,9 +339,9 @@ def _turned(lowest, highest, shadows, base, largest, field):
     nothing.
 
     ``lowest`` and ``highest`` are the extreme winding numbers w at the sampled points. If ``|w| > 1/2`` at one of them,
-    the sign of w decides. Otherwise the orientation is the one with which the enclosed volume is positive, computed
-    from ``shadows`` (4,4) (:func:`_shadows`) and the barycentric coordinates ``base`` (4,) of their apex p.
-    ``largest`` and ``field`` are as in :func:`_is_sheet`.
+    the sign of w decides. If not, the orientation is chosen so that the enclosed volume is positive. ``shadows`` (4,4)
+    are volumes and moments behind the pieces of surface as seen from a point p (:func:`_shadows`). ``base`` (4,) are
+    the barycentric coordinates of p. ``largest`` and ``field`` are as in :func:`_is_sheet`.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
@@ -350,9 +356,9 @@ def _turned(lowest, highest, shadows, base, largest, field):
 @inner_kernel
 def _add_parts(w_at_p, orientation, shadows, base, part):
     """Write the volume of the inside part of a tet of volume 1, and the integrals of the four barycentric coordinates
-    over that part, to ``part`` (5,).
-    ``w_at_p`` is ``|w|`` at p, 0 if p is outside; ``orientation`` the orientation of the surface; ``shadows``
-    (4,4) the result of :func:`_shadows` for p; ``base`` (4,) the barycentric coordinates of p.
+    over that part, to ``part`` (5,). ``base`` (4,) are the barycentric coordinates of a point p in the tet. ``w_at_p``
+    is the absolute winding number at p, rounded to a whole number; it is 0 if p is outside. ``orientation`` is the
+    result of :func:`_turned`, and ``shadows`` (4,4) the result of :func:`_shadows` for p.
     """
     part[:] = 0.0
     for face in range(4):

@@ -14,7 +14,9 @@ from .sizing_field import cubes
 ALONG = 8
 """Number of cubes along the surface's longest side. For closed surfaces any number gives the same volume."""
 FLATTEST = 0.01
-"""Least side of the box of cubes around a surface, relative to its longest side."""
+"""Lower bound on each side of the box around a surface, as a fraction of the box's longest side. The box is divided
+into cubes, and a flat surface would give cubes of no thickness.
+"""
 
 
 def enclosed_volume(surface: SurfaceMesh) -> float:

@@ -1,10 +1,10 @@
 """Draft method: tetrahedra of a body-centred cubic lattice of congruent cells that covers any surface.
 
 Tets are kept if they contain a point of the surface (every triangle is sampled much finer than a cell), or if their
-centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic and has no
-maximum, so every part of the inside touches the surface. A flood fill from the tets at the surface thus finds the whole
-inside, and evaluates the winding number nowhere else. Finally tets are added until, around every vertex, the kept tets
-are connected by faces: no part hangs on an edge or a vertex only.
+centroid lies inside by generalised winding number. Every part of the inside touches the surface: away from the surface
+the winding number is a harmonic function, so no region of high values is surrounded by low values. A flood fill from
+the tets at the surface thus finds the whole inside, and evaluates the winding number nowhere else. Finally tets are
+added until, around every vertex, the kept tets are connected by faces: no part hangs on an edge or a vertex only.
 
 The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets. The ends of its longest side
 lie a quarter cell away from lattice planes. All geometry is in units of a cell: size and position of the body do not
@@ -33,8 +33,8 @@ from .tet_count import MAX_TETS, expected_tets, measure_surface
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 DIGITS = 9
-"""Number of decimals to which positions, in cells, are rounded. Thus a face that lies on a lattice plane in one unit of
-length lies on it in every unit.
+"""Number of decimals to which positions, in cells, are rounded. The rounding removes the small errors of converting a
+scene's unit of length to cells. So a face on a lattice plane stays exactly on that plane in every unit of length.
 """
 SHEET_FILL = 0.1
 """Fraction that is assumed filled in tets that a sheet crosses, since a sheet encloses no volume."""
@@ -139,7 +139,9 @@ def _filled(
 
 
 def _members(masks: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) bool of the tets that are in the set ``masks``. ``ids`` (m,) are 12 * cell index + slot."""
+    """Return a mask (m,) bool that is True for each tet in the set ``masks``, which has one 12-bit mask per cell. The
+    tets are named by ``ids`` (m,): 12 times the cell's index, plus the tet's number in the cell (slot), 0 to 11.
+    """
     return (masks.ravel()[ids // 12] >> (ids % 12).astype(np.uint16)) & 1 == 1
 
 
@@ -183,8 +185,8 @@ def _add_all(masks, cells):
 
 @kernel
 def _all_corners(cells):
-    """Return the corners, in doubled coordinates (m,4,3), of the tets of the list ``cells`` (m,4), with rows (cell x,
-    y, z, slot).
+    """Return the corners (m,4,3) of the tets in the list ``cells`` (m,4), whose rows are (cell x, y, z, slot). The
+    corners are in doubled coordinates, twice the position in cells, which are whole numbers also at cell centres.
     """
     corners = np.empty((len(cells), 4, 3), dtype=np.int64)
     for t in range(len(cells)):
@@ -265,8 +267,8 @@ def _bridge(kept, adjacent, path):
 
 @inner_kernel
 def _near_kept(masks, i, j, k):
-    """Return True if the set ``masks`` has a tet in cell (i, j, k), or in a cell that is one lower along any of the
-    axes. These cells hold all tets around the lower corner and the centre of cell (i, j, k).
+    """Return True if the set ``masks`` has a tet in one of the eight cells with the indices i - 1 or i, j - 1 or j, and
+    k - 1 or k. All tets around the lower corner and the centre of cell (i, j, k) belong to these eight cells.
     """
     for a in range(i - 1, i + 1):
         for b in range(j - 1, j + 1):
@@ -278,9 +280,9 @@ def _near_kept(masks, i, j, k):
 
 @inner_kernel
 def _join_star(masks, added, adjacent, vertex):
-    """Add tets to the sets ``masks`` and ``added`` until the tets of ``masks`` around a lattice vertex are connected by
-    faces. Return True if any was added. ``vertex`` (3,) has doubled coordinates; ``adjacent`` is
-    :func:`star_adjacency`.
+    """Add tets to the set ``masks`` until all tets of ``masks`` around a lattice vertex are connected by faces. Return
+    True if a tet was added. The set ``added`` collects the tets that were added. ``vertex`` (3,) is twice the vertex's
+    position in cells, whole numbers. ``adjacent`` is the result of :func:`star_adjacency`.
     """
     kept = np.empty(24, dtype=np.bool_)
     path = np.empty(24, dtype=np.int64)

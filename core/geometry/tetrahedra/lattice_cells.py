@@ -5,10 +5,11 @@ convex hull of the centres of two adjacent cells and one edge of the face betwee
 cell, all congruent (tetragonal disphenoids, the fundamental domain of the affine reflection group A3~). Neighbours
 across a face are mirror images. [Conway, Burgiel, Goodman-Strauss, The Symmetries of Things, 2008, ch. 22.]
 
-A tet is identified by a pair (cell, slot) with slot = 4 * axis + 2 * which + side. Its face between cells lies between
-``cell`` and the next cell along ``axis``. Its edge lies on that face's lower (side 0) or upper (side 1) end along the
-axis ``axis + 1 + which`` modulo 3. Lattice points have doubled integer coordinates: all even at corners, all odd at
-centres. A set of tets is a 3D grid ``masks`` of 12-bit masks of slots, one uint16 per cell.
+A tet is identified by a pair (cell, slot) with slot = 4 * axis + 2 * which + side. The square face between ``cell`` and
+the next cell along ``axis`` has four edges, one for each tet. ``which`` (0 or 1) selects another axis, with the number
+``axis + 1 + which`` modulo 3. The tet's edge is the face's edge with the lowest (``side`` 0) or highest (``side`` 1)
+coordinate on that other axis. Lattice points have doubled integer coordinates: all even at corners, all odd at centres.
+A set of tets is a 3D grid ``masks`` of 12-bit masks of slots, one uint16 per cell.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Cheap estimate of the number of tetrahedra that painted refinement adds, from sample points on the surface.
 
-The unit of length is the side of an unrefined cell. The wanted size is ``s`` in a first layer of cells at the surface;
-below it the size grows by ``GRADING`` times the distance, up to 1. A column of unit area from the surface down to the
-depth ``D`` then has as many tets as an unrefined column of the depth ``integral from 0 to D of 1 / size³``. At every
-sample point, ``D`` is the mean depth of the body: volume over area.
+The unit of length is the side of an unrefined cell. At the surface is a first layer of cells of the painted size ``s``.
+Below that layer the size grows by ``GRADING`` times the distance, up to 1. Consider a column of unit area from the
+surface down to the depth ``D``. Refinement multiplies the number of tets at each depth by ``1 / size³``, so the column
+has as many tets as an unrefined column of depth ``integral from 0 to D of 1 / size³``. At every sample point, ``D`` is
+the mean depth of the body: volume over area.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class RefinementSamples:
     paint: np.ndarray
 
     def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> RefinementSamples:
-        """Return the same sample points with their paint interpolated from the painted refinement ``fineness`` (n,), 0
-        to 1, at the surface's vertices.
+        """Return the same sample points with new ``paint``. The paint is interpolated from ``fineness`` (n,), the
+        painted refinement at the vertices of ``surface``, from 0 to 1.
         """
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
         return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
@@ -65,9 +66,9 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
     """Return two numbers for the estimate of the tets that painted refinement adds, averaged over the sample points.
 
-    The first is for the tets below the surface. It is a depth, in cells: an unrefined column of this depth has as many
-    tets as refinement adds to a column of the same cross-section. The second is for the tets that the surface cuts: the
-    number of refined cells at the surface that replace one unrefined cell.
+    The first number is for the tets below the surface. It is the depth, in cells, of an unrefined column below one unit
+    of surface; this column has as many tets as refinement adds below that unit of surface. The second number is for the
+    tets that the surface cuts: the number of refined cells at the surface that replace one unrefined cell.
 
     ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
     paint is 1, cells are smaller by the factor ``finest``.

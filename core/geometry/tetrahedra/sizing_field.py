@@ -1,8 +1,8 @@
 """Sizing field: the wanted cell size at any point, for surfaces that are painted finer in parts.
 
-Below painted surface the first layer of cells has the painted size. From there inwards the size grows by ``GRADING``
-times the distance, up to 1. For external meshers the field is sampled on a background mesh of tets. The unit of length
-is the side of an unrefined cell.
+The unit of length is the side of an unrefined cell. Below painted surface the first layer of cells has the painted
+size. From there inwards the size grows by ``GRADING`` times the distance, up to the size 1 of an unrefined cell. For
+external meshers the field is sampled on a background mesh of tets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GRADING = 0.5
 LEVELS = 16
 """Number of steps to which the paint, 0 to 1, is rounded down."""
 SPACING = 0.25
-"""Distance between the samples of the paint, in cells."""
+"""Distance, in cells, between the points on the surface at which the painted refinement is sampled."""
 COARSEST = 2.0
 """Side, in cells, of the cubes into which the background mesh is divided before it is refined."""
 MARGIN = 1.0

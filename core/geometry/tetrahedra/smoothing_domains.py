@@ -21,8 +21,8 @@ ON_LATTICE = 1e-6
 """Largest deviation of a lattice mesh's vertices from the lattice, in cells."""
 
 MOST_TETS = 8
-"""Least number of tets around an edge that the first pass of the greedy algorithm (:func:`_stars`) makes a domain. Each
-later pass accepts one tet less.
+"""Number of tets without a domain that must surround an edge in the first pass of the greedy algorithm
+(:func:`_stars`). The pass then joins the tets to a domain. Each later pass needs one tet less.
 """
 
 CONTRAST = 30.0
@@ -47,8 +47,9 @@ def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarra
 
 
 def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
-    """Return for each tet the edge (m,2) between two cell centres, as ascending vertices, if the mesh is a part of the
-    draft lattice (:mod:`.lattice_cells`) without painted refinement; else None.
+    """Return the edge between two cell centres of each tet, as two ascending vertex indices (m,2). Return None if the
+    mesh is not a part of the draft lattice (:mod:`.lattice_cells`) or if it has painted refinement. Tets that share
+    such an edge form a domain.
     """
     volumes = mesh.volumes
     side = float(np.cbrt(12.0 * volumes.mean()))

@@ -5,10 +5,10 @@ already counted in the volume. A sheet encloses nothing, so all tets that it cut
 between both cases. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the estimate
 was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that overlap count twice.
 
-Other methods: the root of the sum of squares of the number of tets due to the volume and that due to the faces. If
-faces are smaller than a cell, the estimate is right within a factor of two only. A narrow triangle counts as several
-pieces, as long as wide, since a mesher cuts it to well-shaped tets: a rod 40 times as long as thick, with 124
-triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
+Other methods: the estimate is ``sqrt(a² + b²)``, where a is the number of tets due to the volume, and b the number of
+tets due to the faces. If faces are smaller than a cell, the estimate is right within a factor of two only. A mesher
+cuts a narrow triangle to well-shaped tets, so it counts as several pieces with length equal to width. For example, a
+rod 40 times as long as thick, with 124 triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
 """
 
 from __future__ import annotations
@@ -27,20 +27,26 @@ MAX_TETS = 2_000_000
 """Largest number of tets of a body; if more are needed, an error is raised."""
 CELL_TETS = 12.0
 SHEET_TETS = 10.0
-"""Mean number of lattice tets that a plane cuts per cell face's area: 12 per cell times a mean width of 0.82 cells."""
+"""Mean number of lattice tets that a plane cuts per area of a cell face. There are 12 tets per cell, and a tet's mean
+width across a plane is 0.82 cells; the product is about 10.
+"""
 ROBUST_CELL_TETS = 8.5
 """Number of tets that fTetWild makes in a cube whose side is the wanted edge length."""
 CLEAN_FINER = 0.75
 """Number of tets that painted refinement adds in TetGen, relative to the number that it adds in the lattice."""
 CLEAN_FACE_TETS, ROBUST_FACE_TETS = 3.7, 1.5
-"""Number of tets per triangle, of TetGen and fTetWild, if triangles are smaller than cells. Measured: 1.9 to 7.4 and 1
-to 5. For TetGen, 3.7 is about the geometric mean of the range, since counts for a sphere, whose vertices are
-cospherical, differ by some per cent between machines.
+"""Number of tets per triangle that TetGen and fTetWild make if triangles are smaller than cells. TetGen made 1.9 to 7.4
+in measurements, and fTetWild 1 to 5. The value 3.7 is about the geometric mean of TetGen's range. A closer fit would be
+pointless: TetGen's count for a sphere, whose vertices are cospherical, differs by some per cent between machines.
 """
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
-"""Number of tets per piece of a narrow triangle, of TetGen and fTetWild. Measured: 0.9 to 2.3 and 0.5 to 1.2."""
+"""Number of tets that TetGen and fTetWild make per piece, if narrow triangles are cut into pieces with length equal to
+width. TetGen made 0.9 to 2.3 in measurements, and fTetWild 0.5 to 1.2.
+"""
 MOST_PIECES = 1000.0
-"""Largest number of pieces of one triangle, so that a needle does not count as thousands of tets."""
+"""Largest number of pieces into which one triangle is counted. Without this limit, an extremely narrow triangle would
+count as thousands of tets.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,8 @@ class SurfaceMeasure:
     volume, area : enclosed volume, m³, and surface area, m²
     triangles : number of triangles
     openness : 0 for a closed surface, 1 for a flat sheet
-    pieces : number of pieces, as long as wide, into which the triangles can be cut; at least one per triangle
+    pieces : number of pieces, with length equal to width, into which the triangles can be cut; one or more
+        per triangle
     samples : sample points with the painted refinement, None without painted refinement
     """
 

@@ -37,9 +37,9 @@ CELL_EDGE = 0.85
 """Ratio of requested edge length to wanted cell size, with which TetGen meets the refine factor within 5 %."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
-"""TetGen switches. Both set the largest ratio of circumradius to shortest edge and the least dihedral angle, degrees.
-``SHAPE`` also requests an optimisation and sets the largest dihedral angle that it permits, degrees. Without this
-optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
+"""Two texts of TetGen switches. Each text sets the largest ratio of circumradius to shortest edge, and the least
+dihedral angle, degrees. ``SHAPE`` also requests an optimisation and sets the largest dihedral angle that it permits,
+degrees. Without this optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
 """
 
 

@@ -23,7 +23,9 @@ OPPOSITE = -(0.5**0.5)
 START = 1e-4
 """Depth below the surface at which a ray starts, as a fraction of ``Thickness.length``."""
 DRAWN_IN = 0.02
-"""Fraction by which a ray's origin is moved towards the triangle's middle, since edges belong to two triangles."""
+"""Fraction by which a ray's origin is moved from the sample point towards the triangle's middle. A sample point may lie
+on an edge, which also belongs to the adjacent triangle, so the ray could hit that triangle at once.
+"""
 
 
 class ThinParts(NamedTuple):
@@ -41,8 +43,8 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Return the same parts without the vertices whose painted refinement ``fineness`` (n,), 0 to 1, is 0.5 or
-        more.
+        """Return the same parts without the vertices that are painted finer. ``fineness`` (n,) is the painted
+        refinement per vertex, 0 to 1, or None. A vertex with 0.5 or more counts as painted finer.
         """
         if fineness is None:
             return self
@@ -121,8 +123,9 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
 
 @parallel_kernel
 def _other_side(first, last, reach, points, normals, corners, tree, other):
-    """Write the index of the first triangle that a ray from each sample point hits to ``other`` (s,), -1 if none. Rays
-    start just below ``points`` (s,3), run opposite to the outward ``normals`` (s,3), and end at the depth ``reach``.
+    """Cast a ray from each sample point, and write to ``other`` (s,) the index of the first triangle that the ray hits;
+    -1 if none. Rays start just below ``points`` (s,3), run opposite to the outward ``normals`` (s,3), and end at the
+    depth ``reach``.
     """
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
