@@ -32,7 +32,9 @@ ANSWERING = (
     outdated,
     mode_playback,
 )
-"""Modules with ``HANDLERS``, in calling order. ``job_queue`` cancels a reading before live mode restores the scene."""
+"""Modules with ``HANDLERS``, in calling order. ``job_queue`` comes before ``live_handlers``: it cancels a reading of
+the scene, which changes frames, before live mode restores the scene.
+"""
 
 KEYS = (
     ("Window", "stop_vibration", "ESC", {}, {"by_key": True}),

@@ -12,7 +12,9 @@ ORDER = """
     body materials pins collisions springs fields live resolution solver vibrations advice
     bake compare diagnostics overlays examples
 """
-"""Modules of this package in the order in which Blender shows their panels."""
+"""Names of the modules of this package that define panels, separated by spaces. Blender shows the panels in the order
+of the names.
+"""
 
 
 def _classes(subject: str) -> Iterator[type]:

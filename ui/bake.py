@@ -14,7 +14,9 @@ from ..blender_addon.setup import forecasts
 from .panel_base import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
 
 BAR, UNIT = 10, 20
-"""Width of the progress bar in the header of 3D Views, UI units; pixels of a unit at a UI scale of 1."""
+"""``BAR`` is the width, in UI units, of the progress bar in the header of 3D Views. ``UNIT`` is the size of a UI unit,
+in pixels, at a UI scale of 1.
+"""
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
@@ -75,7 +77,7 @@ def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
 
 
 def _bake_of(context: Any) -> str:
-    """Return the identifier of the operator that bakes: Save and Bake if the .blend was never saved."""
+    """Return the identifier of the operator that bakes: Bake or, if the .blend was never saved, Save and Bake."""
     return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
 
 

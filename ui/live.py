@@ -14,7 +14,7 @@ from .solver import draw_points
 
 @panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the buttons of live mode; its settings of solver, speed, mouse strength and display; and its state."""
+    """Draw the buttons, settings and state of live mode. The settings are solver, speed, mouse strength and display."""
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else job_queue.reading(obj.session_uid)
     if read is not None:

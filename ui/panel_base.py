@@ -142,8 +142,8 @@ class ItemList:
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
-    """Draw the UI list of the collection ``noun`` + "s" of a body's settings, with buttons that add, remove and move
-    items.
+    """Draw a UI list of items in a body's settings, such as its materials, with buttons that add, remove and move
+    items. ``noun`` is the name of one item, such as "material"; the collection property has the name of several items.
 
     If ``menu`` is the name of a menu, the add button opens this menu. Items can be removed if there are more than
     ``least``, and moved if there are several.

@@ -17,7 +17,9 @@ TOLERANCES = {
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw an icon in the panel's header if there is advice on the solver, visible while the panel is closed."""
+    """Draw an icon in the panel's header if there is advice on the solver. The icon is visible even while the panel is
+    closed.
+    """
     if recommendations.of_solver(duplicate_result.body_of(context), context.scene):
         panel.layout.label(text="", icon="INFO")
 
@@ -78,8 +80,8 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """Draw the settings that match the body's vibrations to those of a finer mesh or of the full space, and the quality
-    of the last match.
+    """Draw the settings of the body's vibrations, and the quality of the last match. Matching changes the stiffness so
+    that the body vibrates like a finer mesh or like the full space.
     """
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
@@ -94,8 +96,8 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
 
 
 def integration_words(settings: Any) -> str:
-    """Return a warning if the solver's damping factor damps motion although the time integration rule is chosen for its
-    low damping; "" otherwise.
+    """Return a warning if the solver's damping factor damps motion although the user has chosen a time integration rule
+    with low damping. Return "" if not.
     """
     damped = "damping_factor" in choices.solver_kind(settings.solver).own and settings.damping_factor != 1.0
     calm = settings.integrator == "backward_euler"

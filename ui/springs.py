@@ -25,7 +25,7 @@ def draw_springs(layout: Any, context: Any, obj: Any) -> None:
     if spring is None:
         wrapped(
             layout,
-            "Add a spring (+) to pull vertices to another object, or softly to their own animation.",
+            "Add a spring (+) to pull vertices to another object or to their animated positions.",
             context,
             "INFO",
         )

@@ -15,7 +15,7 @@ from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, pan
 ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
-"""Fraction of a row's width for the frequencies; the remaining width is for the stiffness."""
+"""Fraction of a row's width that the frequencies occupy. The stiffness occupies the rest of the row."""
 MATCHED_WORDS = "Original: without the match. Overlap: fraction of the vibration that the finer mesh's vibrations cover"
 CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
 

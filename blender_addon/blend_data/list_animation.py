@@ -12,8 +12,8 @@ import bpy
 
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Rewrite the F-curves of a list's items, and the drivers that read them, after items of the list were moved or
-    removed. If other objects use the same action (as after Alt+D), ``obj`` gets a copy of it.
+    """Update the animation of a list's items after items were moved or removed: F-curves of items, and drivers in the
+    file that read items. If other objects use the action of ``obj`` (as after Alt+D), ``obj`` first gets a copy.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
 
 
 def _targets(obj: Any) -> Iterator[Any]:
-    """Yield the targets of driver variables in the file that read properties of an object."""
+    """Yield the targets of driver variables that refer to the object ``obj``, from all drivers in the file."""
     for owner in _users(obj):
         animation = getattr(owner, "animation_data", None)
         for curve in animation.drivers if animation is not None else ():

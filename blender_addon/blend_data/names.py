@@ -1,4 +1,4 @@
-"""Names of the extension."""
+"""Names under which Blender knows the extension: its ID, its Python package and its sidebar tab."""
 
 from __future__ import annotations
 

@@ -20,8 +20,9 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
     leading // stands for the folder of that file. Without ``library``, // stands for the folder ``start`` or, if
     ``start`` is "", for the folder of the open .blend.
 
-    Return None on Windows if the path is on another computer, to which Windows would send the user's login. Such a path
-    is accepted if the .blend, a library or an appended file is on the same computer.
+    On Windows, return None if the path is on another computer, since Windows would send the user's login to that
+    computer. A network path is accepted if the open .blend, a library, or a file from which data was appended is on the
+    same network share.
     """
     # A path saved on Windows may have backslashes, which Blender accepts on all systems.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
@@ -33,15 +34,15 @@ def stored_path(stored: str, start: str = "", library: Any = None) -> Path | Non
 
 
 def note_append(path: str) -> None:
-    """Record a folder from which the user has appended data, so that :func:`stored_path` accepts paths on the same
-    computer.
+    """Record the ``path`` of a folder from which the user has appended data. If the folder is on a network share,
+    :func:`stored_path` then accepts other paths on this share.
     """
     _appended_from.add(path)
 
 
 def is_on_another_computer(path: str, *known: str) -> bool:
-    r"""Return True if a Windows path is on a network share (``\\COMPUTER\SHARE``) or device, and none of the
-    paths ``known`` is on the same share or device.
+    r"""Return True if a Windows path is on an unknown network share (``\\COMPUTER\SHARE``) or device. A share or
+    device is known if one of the paths ``known``, which the user has opened, is on it.
     """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here

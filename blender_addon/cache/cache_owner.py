@@ -46,8 +46,8 @@ def is_own(obj: Any) -> bool:
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if ``folder`` is beside the open .blend or at its former path, and no other
-    object or .blend uses it.
+    """Return True if no object other than ``obj`` and no other .blend uses ``folder``. The folder must also be beside
+    the open .blend, or beside the path that the .blend had before it was moved or renamed outside of Blender.
     """
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
@@ -66,9 +66,9 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open one. It belongs to
-    ``NAME.blend``, if this file is beside ``sinew_cache``. Otherwise it may belong to any .blend there that contains
-    the object, since ``NAME.blend`` may have been renamed.
+    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open .blend. If
+    ``NAME.blend`` exists beside ``sinew_cache``, the folder belongs to this file. If not, ``NAME.blend`` may have been
+    renamed: the folder then counts as belonging to any .blend beside ``sinew_cache`` that contains the object.
     """
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
@@ -111,8 +111,9 @@ def _is_home(folder: Path) -> bool:
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Return True if a folder has frames at a former path of the open .blend, which was moved or renamed outside of
-    Blender. The folder must be a frame store, since the recorded path may be untrusted, and belong to no other file.
+    """Return True if ``folder`` was left behind when the open .blend was moved or renamed outside of Blender. The
+    folder must not belong to another .blend. It must also be a frame store, since an untrusted .blend may record the
+    path of any folder.
     """
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False
@@ -142,8 +143,8 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move the frames at a former path of the .blend, with their folders of live mode and comparison, to ``folder``
-    beside the .blend.
+    """Move frames to ``folder``, which is beside the open .blend. ``recorded`` is the folder of the frames, left behind
+    when the .blend was moved or renamed. The folders of live mode and comparison beside ``recorded`` are moved too.
     """
     with locked(recorded):
         pass  # StoreError if another process writes there

@@ -19,9 +19,13 @@ from ..objects import linked
 CACHE = "sinew_cache"
 """Folder beside a .blend with the frames of all its objects."""
 LIVE, COMPARE = "-live", "-compare"
-"""Suffixes of the folders of live mode and of the second bake of a comparison, beside the folder of the frames."""
+"""Suffixes that turn the name of an object's frame folder into the names of two folders beside it: the folder of live
+mode, and the folder of the second bake of a comparison.
+"""
 LONGEST = 200
-"""Maximum bytes of an object's name in its folder name: names may have 255 since Blender 5.0, as may folder names."""
+"""Maximum bytes of an object's name in its folder name. An object's name may have 255 bytes since Blender 5.0, and so
+may a folder's name. This maximum leaves room for the suffixes that are appended.
+"""
 
 
 def has_home() -> bool:
@@ -37,7 +41,7 @@ def home_folder() -> Path:
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
     if not is_utf8(blend):
-        raise StoreError(f"The path {readable(blend)} is not UTF-8.", "Rename that folder, or the .blend.")
+        raise StoreError(f"The path {readable(blend)} is not UTF-8.", "Rename the file or folder shown with “?”.")
     # A backup NAME.blend1 does not own the frames of NAME.blend.
     name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
     return Path(bpy.path.abspath("//")) / CACHE / name

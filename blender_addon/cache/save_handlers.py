@@ -1,9 +1,10 @@
 """Handlers that keep the folders in bake records valid when a .blend is saved, loaded or appended. The frames
 themselves are not moved.
 
-When the .blend is saved elsewhere, a record is changed to the new relative path, as Blender does with its own paths.
-Appended objects still refer to the folder beside their source file. A body can play the frames of another .blend;
-before its next bake, they are copied to its own folder (``cache/cache_owner.py``).
+A bake record stores its folder relative to the .blend. When the .blend is saved elsewhere, the record is rewritten
+relative to the new place, as Blender rewrites its own relative paths. Appended objects still refer to the folder beside
+their source file. A body can play the frames of another .blend; before its next bake, they are copied to its own folder
+(``cache/cache_owner.py``).
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def before_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: after Save Copy, restore the bake records, since the open file keeps its path."""
+    """Handle ``save_post``: after Save Copy, restore the bake records that :func:`before_save` has rewritten. The
+    records were rewritten for the path of the copy, but the open .blend keeps its own path.
+    """
     if _before and isinstance(path, str) and os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
     _before.clear()

@@ -1,8 +1,9 @@
 """Frames of deleted and of replaced bakes, kept until the .blend is saved, so that an undo can restore them.
 
-Delete Bake only sets ``is_deleted`` in the bake record. Before a bake replaces another, the folder of the earlier one
-is renamed. After an undo, the scene displays the earlier frames again. The renamed folder is found by their checksum,
-and exchanges names with the folder of the later bake.
+Delete Bake only sets ``is_deleted`` in the bake record. Before a later bake replaces an earlier bake, the folder of the
+earlier bake is renamed. An undo of the later bake restores the earlier bake record. The checksum in this record
+identifies the renamed folder, and the two folders exchange names, so that the recorded path leads to the earlier
+frames.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
 ROOM = 100e6
 """Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
 _kept: dict[Path, list[Path]] = {}
-"""New folders of the bakes that were replaced in this Blender session, by their original folder."""
+"""Folders of the bakes that were replaced in this Blender session. The key is the path of the folder before it was
+renamed, the values are the paths since.
+"""
 _deleted: list[tuple[int, Path, str, str]] = []
 """Bakes to delete after the current save: ``session_uid`` of the body; absolute path of the frames; ``folder`` and
 ``home`` of the bake record, to restore them if the save fails.
@@ -39,8 +42,8 @@ _deleted: list[tuple[int, Path, str, str]] = []
 
 
 def has_frames(folder: Path) -> bool:
-    """Return True if ``folder`` is a frame store that contains frames and is not behind a link, so that it may be
-    renamed.
+    """Return True if ``folder`` is a frame store that contains frames and is not behind a link. Only such a folder is
+    kept for an undo when a bake replaces it.
     """
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
@@ -91,8 +94,8 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the folders of replaced bakes that were renamed from ``folder``; with None, the folders of replaced bakes
-    of all bodies of the open .blend.
+    """Yield the renamed folders of replaced bakes whose path was ``folder`` before they were renamed. With None, yield
+    the renamed folders of all bodies of the open .blend.
     """
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
@@ -169,8 +172,8 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: delete the frames of deleted and replaced bakes. After Save Copy, keep them and restore the
-    records.
+    """Handle ``save_post``: delete the frames of deleted and replaced bakes. After Save Copy, keep all frames, since
+    the open .blend was not saved, and restore the bake records that :func:`before_save` has changed.
     """
     if not isinstance(path, str) or os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()

@@ -22,7 +22,9 @@ FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 
 
 class NothingToBake(StoreError):
-    """Error for a scene without bodies, with exit code 3: a folder of .blend files may contain such scenes."""
+    """Error for a scene without bodies. The exit code is 3, so that a script that bakes a folder of .blend files can
+    tell this case from a failure.
+    """
 
 
 def main(arguments: list[str], command: str = "bake", register: Callable[[], None] | None = None) -> int:
@@ -48,8 +50,8 @@ def run(arguments: list[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit a process that uses the ``bpy`` module, with all files closed, but without the teardown of ``bpy``: version
-    4.2 crashes there after a stopped bake, which would change the exit code.
+    """Exit the process with the exit ``code``, after flushing standard output and error. The teardown of the ``bpy``
+    module is skipped: in version 4.2 the teardown crashes after a stopped bake, and the crash changes the exit code.
     """
     sys.stdout.flush()
     sys.stderr.flush()

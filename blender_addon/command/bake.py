@@ -104,9 +104,9 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save the result. With ``--output``, save a copy, unless ``refused`` contains an error; the baked scene is active
-    in the copy, so that a farm renders it. Without ``--output``, save the .blend if anything was baked (``changed``);
-    its active scene is still ``opened_in``.
+    """Save the result. With ``--output``, save a copy, unless ``refused`` contains errors. The active scene of the copy
+    is the baked scene, since a farm renders the active scene. Without ``--output``, save the .blend itself if anything
+    was baked (``changed``). The active scene of the .blend stays ``opened_in``, the active scene when it was opened.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -186,9 +186,9 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return a backup of those fields of the body's bake record that preparing a bake overwrites, by name. The fields
-    are restored if nothing is left to bake. Return {} if the last bake is incomplete, or if its displayed result does
-    not match the frames on disk or the result settings.
+    """Return a backup of the body's bake record: the name and value of each field that a new bake overwrites when it
+    begins. The caller restores the fields if no frame is left to bake. Return {} if the last bake is incomplete, or if
+    the displayed result does not match the frames on disk or the result settings.
     """
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
@@ -201,14 +201,14 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
     if bpy.app.autoexec_fail:
         tell.warn(
             "",
-            f"Python in the file was not run ({bpy.app.autoexec_fail_message}), so objects that it moves stand "
-            "still. If you trust the file, put --enable-autoexec before its name.",
+            f"Python in the file was not run ({bpy.app.autoexec_fail_message}), so objects animated by "
+            "Python do not move. If you trust the file, put --enable-autoexec before its name.",
         )
 
 
 class _Progress:
     """Reporter of the bake of one contact group on the console. ``names``: names of the group's bodies; ``before``:
-    number of contact groups baked before this one; ``bodies``: total number of contact groups (not of bodies).
+    number of contact groups baked before this group; ``bodies``: total number of contact groups, despite its name.
     """
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:

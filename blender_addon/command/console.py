@@ -19,8 +19,8 @@ def say(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Print lines for programs to standard output. C's output buffer is flushed first, since Blender may have left an
-    unfinished line in it.
+    """Print a line that other programs parse, to standard output. C's output buffer is flushed first, since Blender may
+    have left an unfinished line in the buffer.
     """
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
     print(text, flush=True)

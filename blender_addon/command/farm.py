@@ -28,7 +28,9 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
     if not is_utf8(bpy.data.filepath):
-        raise StoreError(f"The path {readable(bpy.data.filepath)} is not UTF-8.", "Rename that folder, or the .blend.")
+        raise StoreError(
+            f"The path {readable(bpy.data.filepath)} is not UTF-8.", "Rename the file or folder shown with “?”."
+        )
     folder = Path(options.output) if options.output else (scene or Path.cwd() / "_").with_name("sinew_farm")
     folder = folder.absolute()
     with refusing(f"{folder} cannot be written", "Choose another folder with --output."):
@@ -42,8 +44,9 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _copy_templates(folder: Path, is_chosen: bool) -> None:
-    """Copy the job templates into ``folder``. Raise OSError if a link leads out of it, since an existing folder may
-    have come with an untrusted .blend. Only a folder that the user has chosen (``is_chosen``) may itself be a link.
+    """Copy the job templates into ``folder``. Raise OSError if a link in the folder leads out of it: the folder may
+    come from the author of an untrusted .blend, and the link would make this function overwrite other files. Only a
+    folder that the user has chosen (``is_chosen``) may itself be a link.
     """
     for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
         target = folder / source.relative_to(TEMPLATES)

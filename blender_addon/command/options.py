@@ -20,8 +20,8 @@ AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for 
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
-    """Return the argument parser of ``command``. With ``with_scene``, no Blender has loaded the .blend, so its path is
-    an argument.
+    """Return the argument parser of ``command``. With ``with_scene``, the path of the .blend is one of the arguments.
+    Without ``with_scene``, Blender has already loaded the .blend.
     """
     if with_scene:
         prog = f"sinew {command}"
@@ -95,7 +95,7 @@ def _how(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--result", choices=("keys", "nodes", "cache"), help=f"form in which the .blend stores the result; {kinds}"
     )
-    export = "also write the bodies to an Alembic or USD file with the .blend's name beside it; may be repeated"
+    export = "also write the bodies to an Alembic or USD file, beside the .blend and named like it; may be repeated"
     made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
     made.add_argument(
         "--dry-run", action="store_true", help="check everything and report what would be done; write nothing"

@@ -16,8 +16,9 @@ from .console import ConsoleReporter
 
 @contextmanager
 def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any]:
-    """Activate the scene that ``options`` choose within the context, and yield the scene that was active before. Raise
-    StoreError if the chosen scene does not exist. Without a choice, warn about bodies that are only in other scenes.
+    """Return a context manager in which the scene chosen by ``options`` is active; it yields the scene that was active
+    before. Raise StoreError if the chosen scene does not exist. If no scene is chosen, the active scene stays active,
+    and bodies that are only in other scenes cause a warning.
     """
     before = bpy.context.scene
     scene = _scene_of(options, before)

@@ -147,8 +147,9 @@ def chosen(obj: Any, settings: Any) -> int:
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the frequency, Hz, of a body's vibration in the simulation, including the vibration's stiffness factor at
-    the current frame. ``number`` is the index of the vibration, from 0, in the body's table.
+    """Return the frequency, Hz, that a vibration of the body has in the simulation. The user's stiffness factor of the
+    vibration, at the current frame, is applied. ``number`` is the index of the vibration, from 0, in the table of
+    vibrations in the body's bake record.
     """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 

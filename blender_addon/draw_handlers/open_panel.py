@@ -1,6 +1,7 @@
 """Tracking of open panels: Blender calls a panel's draw function, but does not report that it is closed or hidden.
 
-A panel counts as closed if its parent panel is drawn and it is not, and as hidden if no editor shows its tab.
+A panel counts as closed if Blender draws the parent panel but not the panel. A panel counts as hidden if no editor
+shows the tab that contains the panel.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class OpenPanel:
             redraw_views()
 
     def parent_drawn(self, context: Any) -> None:
-        """Record that the parent panel is being drawn; Blender draws the panel afterwards if it is open."""
+        """Record that the parent panel is being drawn. If Blender does not draw this panel within ``TICK`` s
+        afterwards, this panel counts as closed.
+        """
         area = _pointer(context)
         self._drawn.discard(area)
         self._asked.add(area)

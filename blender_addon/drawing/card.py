@@ -109,8 +109,9 @@ def compiled(info: Any) -> Any:
 
 
 def draw(shader: Any, draw_batch: Callable[[Any], None], state: dict[str, Any], **constants: Any) -> None:
-    """Bind a shader, set its push constants ``constants``, and call ``draw_batch(shader)``. ``state`` is the GPU state,
-    as arguments of :func:`drawing`. ``opacity`` is 1 by default.
+    """Bind a shader, set its push constants, and call ``draw_batch(shader)``. ``constants`` are the push constants by
+    name; the push constant ``opacity`` is 1 if it is omitted. ``state`` has the arguments of :func:`drawing`, which
+    sets the GPU state.
     """
     with drawing(**state):
         shader.bind()

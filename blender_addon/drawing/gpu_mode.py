@@ -30,9 +30,10 @@ def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
 
 
 def normals(rest: np.ndarray, shape: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the coefficients N0, N1, N2 of each vertex normal, (3,n,3), as a quadratic polynomial N0 + a N1 + a² N2 of
-    the mode's amplitude a, scaled so that N0 has unit length. ``rest`` (n,3) are rest positions, ``shape`` (n,3) the
-    mode's displacements, ``triangles`` (t,3) vertex indices.
+    """Return the coefficients N0, N1 and N2 of each vertex, (3,n,3). At the amplitude a of a mode, the vertex normal
+    points along N0 + a N1 + a² N2. Each vertex's coefficients are divided by the length of N0.
+
+    ``rest`` (n,3) are rest positions, ``shape`` (n,3) the mode's displacements, ``triangles`` (t,3) vertex indices.
     """
     rest, shape = rest.astype(np.float64), shape.astype(np.float64)
     (x, y), (d, e) = ([each[triangles[:, k]] - each[triangles[:, 0]] for k in (1, 2)] for each in (rest, shape))

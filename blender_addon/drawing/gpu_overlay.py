@@ -1,8 +1,8 @@
 """GPU drawing of the overlays; needs a current graphics context.
 
-Tetrahedra are drawn in front of everything else, since the mesh around them would hide a slice: their depths are mapped
-to the nearest hundredth of the depth range. While tetrahedra are shown, marks (pins, springs, dynamic nodes) are drawn
-in front too.
+Tetrahedra are drawn in front of everything else: their depths are mapped to the nearest hundredth of the depth range.
+Without this mapping, the body's surface would hide the tetrahedra inside it. While tetrahedra are shown, marks (pins,
+springs, dynamic nodes) are drawn in front too.
 """
 
 from __future__ import annotations

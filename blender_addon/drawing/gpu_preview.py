@@ -27,13 +27,15 @@ from .preview_mesh import BentCard, CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
-"""Diameter, pixels, of the dot of a cubature point with the mean volume."""
+"""Diameter, pixels, of the dot that marks a cubature point. The diameter grows with the point's volume; ``DOT`` is
+the diameter at the mean volume of all points.
+"""
 
 WIRE = 0.6
 """Opacity of edges that makes them look like Blender's wires, which are thinner than a pixel."""
 
 NEARER = 1e-3
-"""Fraction of its distance by which an edge is moved to the viewer, in front of its faces."""
+"""Fraction by which the distance from viewer to edge is reduced, so that the faces at the edge do not hide the edge."""
 
 
 class Preview:
@@ -45,10 +47,10 @@ class Preview:
     skin : rest positions and skinning weights of the mesh's vertices, centre and size of the body
     metres : length of a Blender unit (``mesh_in.unit_scale``)
     lights : lights fixed to the view; by default the lights of Solid mode
-    fine : Subdivision that is drawn instead of ``mesh``; methods still take values at the vertices of ``mesh``
+    fine : subdivided mesh to draw instead of ``mesh``. Arguments of methods still have one value per vertex of ``mesh``
 
-    Attributes: ``handles`` (h,4,3), m, the displayed handles; ``card``, the GPU vertices, whose weight derivatives
-    (``slopes``) are dropped after upload.
+    Attributes: ``handles`` (h,4,3), m, the displayed handles; ``card``, the GPU vertices. After the upload to the GPU,
+    ``card.slopes`` is empty, to save memory.
 
     Draw where a graphics context is current, as in a draw handler; everything else can be called anywhere::
 

@@ -46,9 +46,10 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Return the lines of a body's collider: its edges, and an outline at the contact ``distance``, Blender units. Open
-    meshes have an outline at the distance ``least`` if this is larger. A collider that is flattened by its scale has no
-    lines. Objects that Blender has not evaluated are drawn without their modifiers.
+    """Return the lines of a body's collider: its edges, and an outline at the contact distance. The contact distance of
+    a closed mesh is ``distance``. The contact distance of an open mesh is the larger of ``distance`` and ``least``,
+    both in Blender units. A collider that is flattened by its scale has no lines. Objects that Blender has not
+    evaluated are drawn without their modifiers.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
@@ -77,9 +78,9 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of a mesh object and its world matrix: the collider object itself, if it has a mesh, and all objects
-    that it instances. Blender lists no instances of hidden objects; for a hidden collider, the objects of the instanced
-    collection are yielded instead.
+    """Yield pairs of a mesh object and a world matrix: the collider object itself, if it has a mesh, and each instance
+    that the collider creates. Blender lists no instances of a hidden collider. If the hidden collider instances a
+    collection, the collection's objects are yielded instead.
     """
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
@@ -129,8 +130,9 @@ def _box(wires: _Wires) -> _Wires:
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
     """Return displacements of the vertices, (n,3) in world space, that move the faces around each vertex outwards by
-    one unit. They are least-squares solutions of ``normal . displacement = 1``, regularized towards the mean normal for
-    flat surroundings, and at most two units long. ``to_world`` (4,4) is the world matrix.
+    one unit. Each displacement is the least-squares solution of ``normal . displacement = 1`` for the faces around the
+    vertex. Where these faces are nearly coplanar, regularization selects the displacement along the mean normal.
+    Displacements are at most two units long. ``to_world`` (4,4) is the world matrix.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

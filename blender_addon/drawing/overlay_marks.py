@@ -24,8 +24,9 @@ COLLIDERS = (0.006, 0.248, 0.088)
 OUTLINE = (0.3, 0.65, 0.42)
 OUTSIDE = (0.364, 0.067, 0.291)
 NEWEST = (0.695, 1.0, 1.0)
-"""Linear colours of marks, and of the newest frame of a running bake. They differ from each other, Blender's selection
-colour and the default ghost by at least 25 (CIE76), for normal sight and for three dichromacies.
+"""Linear colours of marks, and of the newest frame of a running bake. Any two of these colours differ by at least 25
+(CIE76), for normal sight and for three dichromacies. Each colour differs as much from Blender's selection colour and
+from the default colour of the ghost.
 """
 
 
@@ -35,10 +36,13 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return an array (k,3) in world space for each kind of mark, keyed by its name: the points of pins and dynamic
-    nodes, or the ends of the lines of springs and the ground. Two arrays are (k,4): ``"goal"`` has points and their
-    weights, ``"balls"`` has centres and radii. ``weights`` (n,2+springs) are the vertex weights in the groups of
-    :func:`groups_of`, ``positions`` (n,3) the vertex positions.
+    """Return the points of all marks in world space, one array (k,3) per kind of mark, keyed by the kind. Pins, dynamic
+    nodes (``"nodes"``) and vertices pulled by springs (``"springs"``) have one point each. Each line of a spring
+    (``"lines"``) or of the ground has two points, its ends. Two arrays are (k,4): ``"goal"`` has points and their pin
+    weights, ``"balls"`` has centres and radii.
+
+    ``weights`` (n,2+springs) are the vertex weights in the groups of :func:`groups_of`, ``positions`` (n,3) the vertex
+    positions.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal

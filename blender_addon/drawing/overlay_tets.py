@@ -31,9 +31,11 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Vertex attributes of t triangles, three corners per triangle, each (3t,4) float32. ``position``: object space,
-    and the index 0, 1 or 2 of the corner in its triangle; ``normal``: outward unit normal, and 0; ``colour``: linear
-    colour, and 1.
+    """Vertex attributes of the corners of t triangles, each an array (3t,4) float32. The first three columns are a
+    vector, the fourth column is a number.
+
+    ``position``: position in object space; the index 0, 1 or 2 of the corner in the triangle. ``normal``: outward unit
+    normal; 0. ``colour``: linear colour; 1.
     """
 
     position: np.ndarray
@@ -67,8 +69,9 @@ class ShownTets:
         self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
-        """Return the corners of the triangles to draw: the boundary of all tets or, with ``cut``, of the tets on the
-        shown side of that plane. ``colour`` is STIFFNESS or MATERIALS.
+        """Return the corners of the triangles to draw. Without ``cut``, the triangles are the boundary of all tets.
+        With ``cut``, they are the boundary of the tets that this cutting plane leaves visible. ``colour`` is STIFFNESS
+        or MATERIALS.
         """
         kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)

@@ -12,7 +12,8 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """Subdivision of a mesh from n to m vertices, as GPU vertices in 32 bits, with Blender's smooth and flat shading.
+    """Subdivided mesh for the GPU. The input mesh has n vertices, the subdivided mesh has m. Numbers have 32 bits.
+    Faces are shaded smooth or flat as in Blender.
 
     With ``mirrored``, positions are given in mirrored coordinates, so the faces are flipped to point outwards.
     ``triangles`` (t,3) are indices of subdivided vertices.

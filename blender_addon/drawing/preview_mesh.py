@@ -21,9 +21,9 @@ _STEPS = 1023
 """Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
-"""Determinant above which :func:`_derivatives` corrects the derivatives at a vertex. The (2,2) matrix has the mean
-derivatives of the vertex's two tangent coordinates along its tangents, and is the identity on a plane. Below this
-determinant, the triangles around the vertex are too folded for a correction.
+"""Determinant above which :func:`_derivatives` corrects the derivatives at a vertex, by the inverse of a (2,2) matrix.
+The matrix consists of the mean derivatives of the vertex's two tangent coordinates along the two tangents. On a plane
+the matrix is the identity. At a smaller determinant, the triangles around the vertex are too folded for a correction.
 """
 
 
@@ -120,7 +120,9 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """Return the GPU vertices of a mesh at rest; their ``slopes`` are the derivatives of the weights of ``skin``."""
+    """Return the GPU vertices of a mesh at rest. Their ``slopes`` tell how the skinning weights in ``skin`` change
+    along the surface.
+    """
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
     # The tangents jump where n_z changes its sign, so rounding on GPU and CPU must not differ there.

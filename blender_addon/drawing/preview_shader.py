@@ -5,10 +5,10 @@ Rest positions p have the body's centre as origin and its size as unit; c = [p, 
     x = p + sum_k w_k (c @ H_k) = A c,             A = [I 0] + sum_k w_k H_k^T
     dx/dt = A [t, 0] + sum_k (dw_k/dt) (c @ H_k),  normal along dx/dt1 × dx/dt2
 
-d/dt is the derivative along a tangent t of the rest surface; t1 and t2 are two tangents. So three numbers per handle
-and vertex suffice, (w, dw/dt1, dw/dt2). They are vertex attributes while the 16 slots of every back end can hold them,
-else texels of a texture. The loop over handles is unrolled, without arrays, ``inout`` or indices that a translator to
-Metal or SPIR-V could fail on.
+d/dt is the derivative along a tangent t of the rest surface; t1 and t2 are two tangents. These equations need three
+numbers per handle and vertex: w, dw/dt1 and dw/dt2. If all numbers of a vertex fit in the 16 vertex attributes that
+every back end supports, they are passed as attributes; if not, in a texture. The loop over handles is unrolled, without
+arrays, ``inout`` or indices that a translator to Metal or SPIR-V could fail on.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from .card import DOT_COLOUR, LINE_COLOUR, shader_info, shader_of
 from .preview_light import Light, lighting_source
 
 SLOTS = 16
-"""Number of vertex attributes of four floats in OpenGL, Vulkan and Metal; two are positions and normals."""
+"""Number of vertex attributes, of four floats each, that OpenGL, Vulkan and Metal all support. Position and normal
+occupy two of them, which leaves 14 for weights.
+"""
 
 MOST_IN_ATTRIBUTES = 4 * (SLOTS - 2) // 3
-"""Maximum number of handles whose three numbers per vertex fit in the other 14 attributes: 18."""
+"""Maximum number of handles, 18, whose three numbers per vertex fit in the 14 vertex attributes left for weights."""
 
 _FOUR = ("vec3(a.x, a.y, a.z)", "vec3(a.w, b.x, b.y)", "vec3(b.z, b.w, c.x)", "vec3(c.y, c.z, c.w)")
 
@@ -144,7 +146,8 @@ def skinning_info(handles: int) -> Any:
 
 def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
     """Return the shader of the lit body, in one colour or one per vertex; raise PreviewError if the driver rejects it.
-    ``per_row`` and ``colours_per_row`` are the vertices per row of the textures of weights and of colours.
+    ``per_row`` is the number of vertices per row of the weight texture, ``colours_per_row`` the number of vertices per
+    row of the colour texture.
     """
     info = skinning_info(handles)
     info.sampler(0, "FLOAT_2D", "colours")

@@ -60,7 +60,9 @@ def disc(centre: Corner, radius: float, colour: Colour) -> None:
 
 
 def mark(centre: Corner, radius: float, colour: Colour, form: str) -> None:
-    """Draw a mark with a shape ``form`` of ``overlay_shader.FORMS``, or a LINE."""
+    """Draw a mark at ``centre``, twice as wide as ``radius``. ``form`` is the shape of the mark: one of the names in
+    ``overlay_shader.FORMS``, or LINE for a thin horizontal bar.
+    """
     (x, y), r = centre, radius
     if form == "ROUND":
         disc(centre, r, colour)

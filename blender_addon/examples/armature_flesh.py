@@ -32,7 +32,7 @@ BONES = {
 }
 """Head, tail (m) and parent of each bone."""
 REACH = 0.09
-"""Distance to a bone of head or limbs within which flesh is pinned, m."""
+"""Distance, m: flesh that is nearer to a bone of the head or of the limbs is pinned."""
 
 
 PARTS = [

@@ -31,7 +31,7 @@ EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 
 
 def _lip(middle: tuple[float, float]) -> list[tuple[float, float, float]]:
-    """Return points (x, y, z) along a lip with the centre ``middle`` (y, z), m."""
+    """Return points (x, y, z), m, along a lip. ``middle`` has the coordinates (y, z), m, of the lip's centre."""
     y, z = middle
     return [(WIDE * math.sin(t), y + 0.09 * (1.0 - math.cos(t)), z) for t in np.linspace(-1.25, 1.25, 25)]
 

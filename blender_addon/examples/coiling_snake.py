@@ -25,7 +25,7 @@ BASKET = [
 ]  # fmt: skip
 """Radius and height of the basket's outline, m."""
 CIRCLE, DOWN, TURNS, SECONDS = 0.11, 0.9, 1.5, 2.0
-"""Radius of the head's circular path and its descent, m; number of turns, and duration, s."""
+"""Helical path of the head: radius, m; height of the descent, m; number of turns; duration, s."""
 
 
 def build(stage: Stage) -> Any:

@@ -1,5 +1,5 @@
-"""Armatures made from a table of bones, and meshes that follow them. Each row has the bone's head and tail, m, and the
-name of its parent.
+"""Creation of armatures from a table of bones, and binding of meshes to an armature. The table maps the name of each
+bone to the positions of its head and tail, m, and to the name of its parent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ Bones = dict[str, tuple[Sequence[float], Sequence[float], str | None]]
 
 
 def add_armature(stage: Stage, bones: Bones) -> Any:
-    """Add an armature whose bones are rotated by Euler angles. Blender creates bones only in Edit Mode."""
+    """Add an armature whose bones are rotated by Euler angles. Edit Mode is entered and left again, since Blender
+    creates bones only there.
+    """
     armature = stage.add("Armature", bpy.data.armatures.new("Armature"))
     armature.show_in_front = True
     before = stage.context.view_layer.objects.active

@@ -19,7 +19,7 @@ VOXEL = 0.007
 SOFT, STIFF, BALL = 5e4, 1e9, 2e4
 """Young's moduli of flesh, bones and ball, Pa."""
 RADIUS, HIGH = 0.055, 0.1
-"""Radius of the ball, and height of the hand, m."""
+"""Two lengths, m: ``RADIUS`` of the ball, and the height ``HIGH`` of the hand above the floor."""
 DIGITS = {
     "Index": ((0.07, -0.075, 0.0), -16.0, 0.085, 0.07, 0.026),
     "Middle": ((0.085, 0.0, 0.0), 0.0, 0.09, 0.075, 0.027),

@@ -129,8 +129,8 @@ class Stage:
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
-        """Add a round floor at the cursor's height. It becomes the collider, at a contact distance of 2 mm, of the
-        bodies whose settings are ``body_settings``.
+        """Add a round floor at the cursor's height. The floor becomes a collider of the bodies whose settings are
+        ``body_settings``. The contact distance of the bodies becomes 2 mm.
         """
         collection = None
         if body_settings:

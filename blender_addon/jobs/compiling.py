@@ -17,20 +17,23 @@ from .process import Child, Order
 from .state_machine import Stage, State, transition
 
 DELAY = 3.0
-"""Seconds from Blender's start, or from the end of a bake, to the start of the child."""
+"""Seconds from Blender's start, or from the end of a bake, to the start of the compiling child process."""
 LOOK = 0.5
-"""Seconds between two polls of the child's events."""
+"""Seconds between two polls of the child process's events."""
 
 _child: Child | None = None
 _state = State(Stage.RUNNING)
 _is_done = False
 _reached = 0.0
-"""Largest fraction of all kernels shown as compiled so far, so that the progress never decreases."""
+"""Largest fraction, 0 to 1, of the kernels that background compilation has reported as compiled so far. The displayed
+progress is never below this fraction.
+"""
 
 
 def share(shown: State) -> float:
     """Return the completed fraction, 0 to 1, of the current phase of the task state ``shown``. If this phase compiles
-    kernels, the fraction is at least the one reached in the background, so that a progress bar never moves back.
+    kernels, background compilation may have reached a larger fraction before. The larger fraction is then returned, so
+    that a progress bar never moves back.
     """
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
@@ -52,8 +55,8 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """Kill the compiling child process. Called when a task starts, since the task's own child process compiles the
-    kernels that it needs, and when the extension is disabled.
+    """Kill the compiling child process. Called when the extension is disabled or a task starts. The task's own child
+    process then compiles the kernels that the task needs.
     """
     global _child, _state
     if bpy.app.timers.is_registered(look):
@@ -91,6 +94,8 @@ def look() -> float | None:
 
 
 def toggled(preferences: object, context: object) -> None:
-    """Start or end the compilation, as the ``update`` function of the preference Compile in Background."""
+    """Start or end the compilation after the user has changed the preference Compile in Background. This is the
+    ``update`` function of the preference.
+    """
     end()
     begin()

@@ -26,17 +26,21 @@ from .task import INTERVAL, Task
 PAUSE = 1.0
 """Seconds between two checks whether the user has left Edit Mode or ended a running tool."""
 AT_ONCE = 0.5
-"""CPU time, s, for which the scene is read before a modal operator takes over; enough for most scenes."""
+"""CPU time, s, for which Blender waits while the scene is read. If the reading takes longer, a modal operator continues
+it, so that the user can work meanwhile. Most scenes are read within this time.
+"""
 SLICE, LONGEST = 0.2, 2.0
-"""Wall time, s, of a slice of a longer reading, and its maximum if drawing is slow. Between slices, Blender handles
-events.
+"""Wall time, s, of one slice of reading in the modal operator: minimum and maximum. Slices are longer if Blender draws
+slowly. Between two slices, Blender draws and handles events.
 """
 READING = 2.0
-"""Ratio of reading time to drawing time during a longer reading."""
+"""Ratio of the time of a slice to the time that Blender needs between two slices, within the limits of a slice."""
 
 
 _works: list[Task] = []
-"""Running and waiting tasks. In live mode the scene can be read again while the child runs."""
+"""Running and waiting tasks. Two tasks can run in live mode: while the child process of one simulates, the scene can be
+read for the other.
+"""
 
 
 def current(object_uid: int | None = None) -> Task | None:
@@ -87,12 +91,12 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin tasks, which run one after the other. In background mode, where timers never run, the tasks are complete
-    when this returns, if all of them have a ``here`` function.
+    """Begin tasks, which run one after the other. Timers never run in background mode. If all tasks have a function
+    ``here``, which runs the task in Blender's own process, background mode completes all tasks before this returns.
 
-    Raise SinewError if the scene is being read for another task, or if a task runs. With ``beside``, a task may run
-    (live mode) while the scene is read for the new one. If only one task is begun and it is refused at once, store the
-    reason for the panel by ``Task.refuse``, and raise SinewError.
+    Raise SinewError if the scene is being read for another task, or if another task runs. With ``beside``, used by live
+    mode, another task may run. If ``works`` is a single task and it is refused at once, ``Task.refuse`` stores the
+    reason, which the panel shows, and SinewError is raised.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -271,8 +275,8 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """Kill the child process and remove all tasks except ``keep``, as before quitting or loading another file. Frames
-    on disk remain valid.
+    """Kill the child process and remove all tasks except ``keep``. Called, for example, before Blender quits or loads
+    another file. Frames on disk remain valid.
     """
     for work in [work for work in _works if work is not keep]:
         work.leave(kill=True)

@@ -39,10 +39,10 @@ class Order:
     folder : folder of the store with the job
     mode : ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (which has no job)
     frames : number of frames of the complete bake; 0 in modes without frames
-    modes : number of skinning modes of a Geometry Nodes result, whose handles (affine displacements blended by
-        weights) are fitted to the baked frames; 0 if no handles are needed
+    modes : number of skinning modes for a Geometry Nodes result, in which weights blend handles (affine displacements)
+        that are fitted to the baked frames; 0 if no handles are needed
     until : last frame to bake; None for the last frame of the job
-    beside : pairs of a store's folder and ``modes``, one for each further body that is baked together with the first
+    beside : further bodies that are baked together with the first body: for each, its store's folder and its ``modes``
     """
 
     folder: Path

@@ -1,7 +1,9 @@
 """State machine of a background task, independent of Blender: its state, and the transition for each event.
 
     WAITING --Begun--> READING --AllRead--> READ --Started--> RUNNING --Ended--> ENDED --Over--> OVER
-                         in short parts         StopAsked: STOPPING    until the scene can be changed
+
+READING: the scene is read in short parts. RUNNING: StopAsked changes the stage to STOPPING, and Ended then leads to
+ENDED. ENDED: the task waits until the scene can be changed.
 
 StopAsked before RUNNING, and Over in any stage, lead to OVER. Events that cannot happen in a stage, such as a late line
 of a killed child, change nothing.
@@ -83,8 +85,8 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: the user must do what ``words`` say before the result of the child can be applied to the scene; "" if
-    nothing has to be done.
+    """Event: the user must act before the result of the child process can be applied to the scene. ``words`` say what
+    to do; "" if nothing has to be done.
     """
 
     words: str
@@ -103,7 +105,8 @@ class State:
     title : label of the task, with its position in a series of tasks
     part : fraction of the scene that was read, 0 to 1
     phase : last phase reported; ``phase_at`` is the time and ``phase_from`` the progress at its start
-    frames_total, frames_before, frames_done : frames of the complete bake, on disk at the start, and computed since
+    frames_total : number of frames of the complete bake
+    frames_before, frames_done : number of frames on disk when the task started, and number of frames computed since
     newest, last_step : number of the last frame done, and the report of its last time step
     body : index of the body that is being prepared, among the bodies baked together
     meshes : pairs of a body's index and the event with the statistics of its tetrahedra
@@ -222,7 +225,9 @@ HAPPENS_IN = {
     Ended: RUNS,
     Waits: HAS_CHILD,
 }
-"""Stages in which each event can happen. Over can happen in all; events not listed, only while the child runs."""
+"""Stages in which each event can happen. The event Over, which is not listed, can happen in all stages. Other events
+that are not listed can happen only while the child process runs (``RUNS``).
+"""
 
 
 def transition(state: State, event: Event, now: float) -> State:

@@ -112,8 +112,8 @@ def job_steps(obj: Any) -> Steps[Job]:
 
 
 def stop(message: str = "", keep: Task | None = None) -> None:
-    """End the session, restore the scene, and abandon all tasks except ``keep``. ``message`` is the reason for the
-    panel; "" if the user ended it.
+    """End the session, restore the scene, and abandon all tasks except ``keep``. The panel shows ``message``, the
+    reason why the session ended; "" if the user ended the session.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -151,8 +151,8 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """End the session and start another one with ``job``. If the settings of the job are invalid, the running session
-    continues unchanged; a later error, such as one of the store, ends the session.
+    """End the session and start a new session with ``job``. If the checks of ``job`` fail, raise SinewError; the
+    running session continues. Other errors, such as StoreError, are raised after the running session has ended.
     """
     job.check()
     state = _session.state

@@ -47,8 +47,9 @@ class Edits:
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Return the present stiffness if it has changed since the session began, or since this method last returned a
-        change. Return None if it is unchanged, or if materials or vibrations were added or removed.
+        """Return the present stiffness if it differs from the stiffness that this method returned last or, before the
+        first return, from the stiffness at the session's start. Return None if the stiffness does not differ, or if
+        materials or vibrations were added or removed.
         """
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
@@ -84,6 +85,8 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return the inputs that are cheap to read, keyed by label, without stiffness, and with the solver of live mode."""
+    """Return the inputs that are cheap to read, keyed by label. Stiffness is left out, since it is compared separately.
+    The solver is the solver of live mode, not the solver of bakes.
+    """
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -45,8 +45,8 @@ def after_return(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
-    """Handle ``frame_change_post``: record a change of the frame, except by a render, which
-    restores the frame itself.
+    """Handle ``frame_change_post``: tell the session that the scene was set to another frame. Frame changes by a render
+    are ignored, since the render restores the frame itself.
     """
     session = live.current()
     rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first: renders use another thread

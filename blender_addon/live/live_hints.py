@@ -8,7 +8,9 @@ from typing import Any
 WIDE = {"EVENT_CTRL", "EVENT_ESC"}
 """Icons that show a key's whole name."""
 UNITS = 1.7
-"""Width of the icons in ``WIDE`` in Blender's UI units; by default the next label would overlap them."""
+"""Width, in Blender's UI units, that is reserved for an icon in ``WIDE``. In Blender's default width, the following
+text would overlap the icon.
+"""
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:

@@ -49,8 +49,8 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region. Return None if the body is more
-    than ``NEAR_BODY`` pixels, times the UI scale, from this pixel.
+    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region. Return None if the body is too
+    far from this pixel. The largest distance is ``NEAR_BODY`` pixels at a UI scale of 1, and grows with the UI scale.
     """
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
@@ -68,8 +68,8 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at ``point`` (3,), m, that was picked at the pixel ``where`` beside it. The offset
-    between mouse and vertex is kept, so that the vertex does not jump to the mouse.
+    """Return a drag of a vertex at ``point`` (3,), m. The mouse was at the pixel ``where``, beside the vertex. The drag
+    keeps the offset between mouse and vertex, so that the vertex does not jump to the mouse.
     """
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 

@@ -1,5 +1,5 @@
-"""Application of a take (live recording) to the scene: its grabs become springs, its frames a bake
-with these springs.
+"""Application of a take (live recording) to the scene. The user's grabs become springs of the body. The recorded frames
+become the body's bake.
 """
 
 from __future__ import annotations

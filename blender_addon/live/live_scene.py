@@ -150,7 +150,7 @@ class Stage:
         return changed
 
     def restore(self) -> None:
-        """Show the mesh and set the scene to the frame before the session."""
+        """Show the mesh, and set the scene to the frame at which live mode began."""
         self.show()
         scene = self.scene
         if scene is None or self.frame is None:
@@ -193,8 +193,9 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show all meshes that are hidden by live mode without a session, as after an undo or in an autosaved file.
-    ``played_with`` is the ``session_uid`` of the body of the running session, which stays hidden; None without one.
+    """Show the meshes that live mode has hidden, but that belong to no running session. An undo or an autosaved file
+    can bring back such a mesh. ``played_with`` is the ``session_uid`` of the body of the running session, which stays
+    hidden. ``played_with`` is None if no session runs.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

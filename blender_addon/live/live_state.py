@@ -3,8 +3,8 @@ process.
 
 User actions and answers of the child are events. A request by the user, such as a reset, causes two events: the
 request itself, which is then queued, and :class:`Asked`, when it has been sent to the child. ``LiveState.request(now)``
-returns the next request that is due. Several frames of a fast body may be requested ahead, since Blender redraws
-between two polls.
+returns the next request that is due. Blender polls the child process only between redraws. If the child process
+can compute several frames between two polls, several frames are requested at once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ AVERAGED = 30
 LATE = 0.25
 """Maximum lag behind real time that live mode catches up, s; a longer lag is shortened to this value."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Shortest computation time, s, that the frames requested ahead should fill, and largest number of these frames. A
-mouse move takes effect after these frames.
+"""Limits on the number of frames that are requested at once, if more than one. Their total computation time is at most
+``AHEAD``, s, or the time between two polls if this is longer. Their number is at most ``MOST_AHEAD``. A mouse move
+takes effect only after the requested frames.
 """
 
 
@@ -82,8 +83,8 @@ class FrameSet(Event):
 
 
 class Looked(Event):
-    """Event: the answers of the child were polled. With ``free``, frames are simulated as fast as possible, else at the
-    frame rate.
+    """Event: the answers of the child process were polled. ``free`` is the present value of a user setting. If True,
+    frames are simulated as fast as possible; if False, at the frame rate.
     """
 
     free: bool
@@ -106,8 +107,9 @@ class LiveState(state_machine.State):
     shown : last frame received
     grabs : grab of each pulled vertex, by its index
     wishes : requests by the user that are not sent yet; they are sent before the next frame
-    out : unanswered requests: several only if all are for frames
-    take : grabs of each recorded frame, one dict per grab; None without a recording. ``recorded``: True when complete
+    out : requests sent, but not answered yet; either one request of any kind, or several requests for frames
+    take : recorded grabs: for each frame a list of dictionaries, one per grab; None without a recording
+    recorded : True if the recording is complete
     stale : True if the modes were computed for another stiffness distribution
     steps : frames left to simulate while paused
     due, looked, gap : time of the next frame, time of the last poll, and time between the last two polls
@@ -192,8 +194,8 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Maximum number of unanswered requests: the number of frames that the child can compute until the next poll,
-        or 1 while a request that is not for a frame is unanswered.
+        """Maximum number of unanswered requests. If all requests are for frames, the maximum is the number of frames
+        that the child process can compute until the next poll. If not, or before the first frame, the maximum is 1.
         """
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
@@ -233,8 +235,8 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Return the state after the scene was set to another frame. The first frame resets the simulation; any other
-    frame, or a playback, pauses it, since it cannot jump in time.
+    """Return the state after the scene was set to another frame. The first frame resets the simulation. Any other
+    frame, or a playback, pauses the simulation, since a simulation cannot jump to a frame.
     """
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop the playback (Space), then press Play")

@@ -270,7 +270,7 @@ def words(session: Session) -> list[str]:
         lines.append(speed)
     share = state.shown.apart / session.job.body.surface.size
     if share > APART:
-        lines.append(f"The preview is off by up to {share:.0%} of the body's size: raise Cells Across, or Modes")
+        lines.append(f"The preview is off by at most {share:.0%} of the body's size: raise Modes or Cells Across")
     said = session.view.coarser, _shown_weights(session), state.message, session.words_of_edits, state.waits_for
     return [*lines, *(line for line in said if line)]
 

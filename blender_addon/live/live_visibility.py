@@ -1,4 +1,6 @@
-"""Visibility of the body of live mode in a 3D View, as if live mode had not hidden its mesh."""
+"""Visibility of the body of live mode in a 3D View. Live mode hides the body's mesh and draws a preview instead, but
+only in the 3D Views that would show the mesh if it were not hidden.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
 
 
 def idle_words(obj: Any, pair: Any, context: Any) -> str:
-    """Return the reason why the settings of a pair (body and one other object) have no effect; "" if they have one."""
+    """Return the reason why the settings of a pair (body and one other object) have no effect; "" if they work."""
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
         return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose an object."

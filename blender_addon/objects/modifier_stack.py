@@ -1,8 +1,8 @@
 """Simulated position in an object's modifier stack: the modifiers before it give the shape that is simulated.
 
 The position is after the last deforming modifier (armature, lattice, hook ...), or where the artist sets it. Later
-modifiers act on the result. A bake is displayed by the object itself only if no modifier is before the position, and
-the mesh has neither shape keys of the artist nor another user; else by a duplicate.
+modifiers act on the result. A bake is displayed by the object itself if no modifier is before the position, the mesh
+has no shape keys of the artist, and no other object uses the mesh. In all other cases, a duplicate displays the bake.
 """
 
 from __future__ import annotations
@@ -113,9 +113,10 @@ def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers shown in viewports that act on the result: the modifiers of ``obj`` after the simulated
-    position in the modifier stack or, if ``carrier`` is the duplicate that displays the bake, all modifiers of this
-    duplicate. Modifiers that play the bake are left out; ``in_renders`` adds modifiers that only renders show.
+    """Return the modifiers shown in viewports that act on the result. If the bake is displayed by a duplicate
+    (``carrier``), they are the duplicate's modifiers. If not, they are the modifiers of ``obj`` after the position in
+    the stack at which its shape is simulated. Modifiers that play the bake are left out. With ``in_renders``, modifiers
+    that only renders show are included.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -124,8 +125,9 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier that is first in :func:`shown_after`, and its viewport level. Return None if the
-    first modifier has another type, if there is no modifier, or if the level is 0.
+    """Return the Subdivision modifier that acts on the result before all other modifiers, and its viewport level.
+    Return None if the first modifier after the result has another type, if there is no modifier, or if the level is 0.
+    ``carrier`` is the duplicate that displays the bake, or None (:func:`shown_after`).
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":

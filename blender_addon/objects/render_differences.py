@@ -25,7 +25,7 @@ def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
 
 def body_words(obj: Any, scene: Any) -> str:
     """Return a warning about a body whose modifiers or visibility differ between viewports and renders; "" if they do
-    not. Modifiers after the simulated position in the modifier stack count only if they change the shape.
+    not. Modifiers that act on the result of the simulation count only if they change the shape.
     """
     below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]

@@ -37,16 +37,16 @@ def shape_warning(obj: Any) -> str:
         return ""
     names = " and ".join(f"“{modifier.name}”" for modifier in found)
     verb = (
-        "comes after the simulated shape, and its effect is"
+        "comes after the simulated shape, so the simulation ignores it"
         if len(found) == 1
-        else ("come after the simulated shape, and their effect is")
+        else ("come after the simulated shape, so the simulation ignores them")
     )
-    return f"{names} {verb} not simulated: set Simulate to After Modifier “{found[-1].name}”, or apply it."
+    return f"{names} {verb}: set Simulate to After Modifier “{found[-1].name}”, or apply it."
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set the simulated position in the modifier stack to directly after the last modifier that changes the body's
-    shape (:func:`shape_left_out`).
+    """Set Simulate to After Modifier, and choose the last modifier that the simulation ignores although it changes the
+    body's shape (:func:`shape_left_out`). Do nothing if there is no such modifier.
     """
     found = shape_left_out(obj)
     if found:

@@ -20,10 +20,12 @@ visible.
 """
 
 SEAM = 1e-7
-"""Fraction of a triangle's size by which it is enlarged at its edges, so that no ray passes between neighbours."""
+"""Fraction of its size by which each triangle is enlarged at the edges, so that no ray passes between neighbours."""
 
 MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
-"""Maximum numbers of cells per axis of the grid in :func:`_pairs`, of entries in it, and of pairs tested at a time."""
+"""Limits: ``MOST_CELLS``, cells per axis of the grid that :func:`_pairs` lays over the region; ``MOST_ENTRIES``,
+entries of triangles in cells of this grid; ``CHUNK``, pairs of a point and a triangle that are tested at a time.
+"""
 
 
 Pixel = Sequence[float]
@@ -40,7 +42,9 @@ class Viewport(NamedTuple):
     height: float
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Return the homogeneous pixels and depths (n,4), X Y Z W, of points (n,3), m."""
+        """Return homogeneous coordinates (X, Y, Z, W), (n,4), for points (n,3), m, in the world. The pixel of a point
+        is (X / W, Y / W), the depth Z / W.
+        """
         return points @ self.matrix[:, :3].T + self.matrix[:, 3]
 
     @property
@@ -57,7 +61,9 @@ class Hit(NamedTuple):
 
 
 def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
-    """Return the viewport of a region and its ``RegionView3D``; ``metres`` is the length of a Blender unit."""
+    """Return the viewport that describes a region. ``region_data`` is the region's ``RegionView3D``; ``metres`` is the
+    length of a Blender unit.
+    """
     to_clip = np.array(region_data.perspective_matrix, dtype=np.float64)
     to_clip[:, :3] /= metres
     x, y, z, w = to_clip
@@ -167,9 +173,11 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients l_k, (t,3), in ``p = sum_k l_k c_k`` for a pixel p and the corners c_k of each of t
-    triangles, and the depths (t,) there; NaN for triangles seen edge-on. ``corners`` (t,3,4) are homogeneous.
-    ``pixels`` has shape (t,3), or (1,3) for the same pixel in all triangles.
+    """Return coefficients (t,3) and depths (t,) of pixels in t triangles; NaN for triangles seen edge-on. In each
+    triangle, the coefficients l_k solve ``p = sum_k l_k c_k`` for the pixel p and the corners c_k. The depth is the
+    depth of the triangle at the pixel.
+
+    ``corners`` (t,3,4) are homogeneous. ``pixels`` is (t,3) homogeneous, or (1,3) for the same pixel in all triangles.
     """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)

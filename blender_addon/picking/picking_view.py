@@ -90,7 +90,7 @@ class Box(Layer):
         return max(abs(self._end[k] - self._start[k]) for k in range(2)) > CLICK
 
     def move(self, end: tuple[int, int]) -> None:
-        """Move the corner at the mouse to the pixel ``end``."""
+        """Move one corner of the box, which follows the mouse, to the pixel ``end``."""
         self._end = end
         self._region.tag_redraw()
 

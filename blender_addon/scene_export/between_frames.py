@@ -20,17 +20,17 @@ from ...core.jobs.store.cached_handles import Handles
 from ..scene_import.mesh_in import transform
 
 SMALLEST = 2.5e-4
-"""Minimum bulge as a fraction of the body's longest side: the bulge of a rotation by three degrees per frame. Smaller
-bulges are omitted.
+"""Minimum bulge (correction of the mean of two frames) as a fraction of the body's longest side. A rotation by about
+three degrees per frame causes this bulge. Smaller bulges are omitted.
 """
 EXPLAINED = 0.5
-"""Maximum residual of the best-fit rigid motion, as a fraction of the motion in the frame interval. Intervals with a
-larger residual get no bulge.
+"""Maximum residual of the best-fit rigid motion in a frame interval, as a fraction of the motion in this interval. If
+the residual is larger, the motion is not nearly rigid, and the interpolation in this interval is not corrected.
 """
 
 CHORDS = 0.5
-"""Maximum bulge at a pinned vertex, as a fraction of its straight path (chord) between two frames: the bulge of half a
-turn per frame.
+"""Maximum bulge at a pinned vertex, as a fraction of the vertex's straight path (chord) between two frames. A vertex
+that makes half a turn per frame has this bulge. A larger bulge means that the pins do not follow the body's rotation.
 """
 
 
@@ -67,8 +67,9 @@ def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> 
 
 
 def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> str:
-    """Return a warning about the frame interval in which linear interpolation shrinks the body most; "" if it shrinks
-    by less than 1 %. The arguments are those of :func:`bulges`.
+    """Return a warning about the frame interval in which Mesh Cache, which interpolates linearly, shrinks the body
+    most. Return "" if the body shrinks by less than 1 %. ``positions`` yields the vertices (n,3) of each of the
+    ``frames``, in object coordinates.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     angles = {frames[k]: rotation_angle(before, after) for k, _, before, after in found}
@@ -83,8 +84,8 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulge of each frame interval, the correction of linear interpolation halfway between two frames, as
-    matrices (1+h,4,3) to add to the matrices of the skinning handles.
+    """Return the bulge of each frame interval as matrices (1+h,4,3). Halfway between the two frames of the interval,
+    the matrices are added to the matrices of the skinning handles, to correct linear interpolation.
 
     The keys are the indices in ``handles.frames`` of the first frame of each interval. ``rest`` (n,3) are the vertices
     before the handles displace them.

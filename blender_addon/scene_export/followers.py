@@ -1,5 +1,5 @@
-"""Search for objects that depend on the shape of a baked object. If a duplicate shows the bake, they follow the
-original object instead.
+"""Search for objects that depend on the shape of a baked object. If a duplicate shows the bake, the dependent objects
+do not follow the bake, but the shape of the original object.
 
 Blender's dependency graph contains all these relations: modifiers, nested node inputs, hair on a surface, vertex
 parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
@@ -17,8 +17,8 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of the objects that depend on the shape of ``obj`` and so do not follow its bake, which the
-    duplicate ``carrier`` shows.
+    """Return the names of the objects that depend on the shape of ``obj``. The objects do not follow the bake
+    of ``obj``, since a duplicate, the ``carrier``, shows the bake.
 
     If ``obj`` is a collision object, so is the carrier. Objects that depend on both shapes, such as cloth that collides
     with both objects, are then omitted, since they also react to the bake.
@@ -72,8 +72,9 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning if objects follow ``obj`` instead of the ``carrier``, the object that shows its bake, or if the
-    visibility of ``obj`` is keyed; otherwise "". The text is also "" if ``obj`` itself is the carrier.
+    """Return a warning about a bake of ``obj`` that a duplicate shows: if other objects follow ``obj`` instead of the
+    duplicate, or if the visibility of ``obj`` is keyed. Return "" if neither is the case. ``carrier`` is the object
+    that shows the bake; if it is ``obj`` itself, return "".
 
     ``kind`` is the type of the result, a key of :data:`frames_out.KINDS`.
     """

@@ -79,8 +79,8 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
 def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
-    """Write baked frames as a PC2 file in ``folder``, and add a Mesh Cache modifier that plays it to ``obj`` or a full
-    duplicate; return this object, the carrier. Raise StoreError if the file cannot be written, MeshError as
+    """Write baked frames as a PC2 file in ``folder``, and play it by a Mesh Cache modifier. Return the object that gets
+    the modifier: ``obj`` or a full duplicate. Raise StoreError if the file cannot be written, MeshError as
     :func:`apply_frames`.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
@@ -133,9 +133,9 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Return the original coordinates (n,3) of ``obj`` for the vertices of the duplicate ``target``, see
-    :mod:`.original_coordinates`. Return None if ``target`` is ``obj`` itself, has these coordinates already, or has
-    another number of vertices.
+    """Return the undeformed vertex positions (n,3) of ``obj``, for use as vertices of the duplicate ``target``. Some
+    modifiers and textures read undeformed positions (:mod:`.original_coordinates`). Return None if ``target`` is
+    ``obj`` itself, if its vertices have these positions already, or if it has another number of vertices.
     """
     if target == obj:
         return None
@@ -179,8 +179,9 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
-    """Return a copy of ``obj`` for its baked result. The mesh of the copy is the shape of ``obj`` at the first frame
-    and at a ``position`` in the modifier stack; the copy has only the modifiers after this position.
+    """Return a copy of ``obj`` that will show the baked result. ``position`` is the position in the modifier stack at
+    which the shape is simulated. Modifiers before it are applied to the mesh of the copy, as they are at the first
+    frame of ``job``. Modifiers after it are copied.
     """
     with cut_after(obj, position), at_frame(context.scene, job.frame_start):
         with mesh_at_position(obj, position, context) as (_, evaluated):
@@ -231,7 +232,9 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
-    """Return pairs of a view layer in which an object is selected or active, and True if the object is active there."""
+    """Return the view layers in which an object is selected or active. Each view layer comes in a pair with a bool,
+    True if the object is active in the view layer.
+    """
     layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     found = ((layer, layer.objects.active == obj) for layer in layers)
     return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]

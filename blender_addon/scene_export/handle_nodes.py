@@ -36,8 +36,8 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return four sockets, the rows of a handle's (4,3) matrix, which are positions of vertices of the mesh of
-        handles, from vertex ``first`` on.
+        """Return four sockets with the rows of a handle's (4,3) matrix. The handle mesh stores each row as the position
+        of a vertex; ``first`` is the socket with the index of the first of the four vertices.
         """
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 

@@ -2,7 +2,8 @@
 key per frame, and a Geometry Nodes modifier that displaces the body.
 
 Blender plays the bake without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
-The handle object is in no scene: the node group makes Blender evaluate it, and users cannot delete it by mistake.
+The handle object is not in a scene, so that users cannot delete it by mistake. Blender evaluates it nevertheless, since
+the node group refers to it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Add a Geometry Nodes modifier that displaces ``obj`` by skinning handles, before all other modifiers; return its
-    node group. ``bulges`` (:mod:`between_frames`) maps the index of a frame to matrices (1+h,4,3), which are added
-    to the handle matrices halfway between this frame and the next.
+    """Add a Geometry Nodes modifier to ``obj`` and return the modifier's node group. The modifier comes first in the
+    stack, and displaces the vertices by the handles and weights in ``found``.
+
+    ``bulges`` (:mod:`between_frames`) maps the index of a frame to matrices (1+h,4,3), which are added to the handle
+    matrices halfway between this frame and the next.
     """
     mesh = obj.data
     drop_weights(mesh)

@@ -1,7 +1,8 @@
-"""Playback of a bake by Blender: a PC2 file beside the .blend, and a Mesh Cache modifier, which comes in the modifier
-stack after the modifiers whose output is simulated.
+"""Playback of a bake by a Mesh Cache modifier, from a PC2 file beside the .blend. The modifier comes after the
+modifiers whose output is simulated.
 
-Blender plays this result, like shape keys (:mod:`.shape_keys`), without a frame change handler of Sinew.
+Blender plays this result without a frame change handler of Sinew, as it plays a bake stored as shape keys
+(:mod:`.shape_keys`).
 
 The modifier overwrites the positions from the modifiers before it, so shape keys, armature and shared meshes stay
 unchanged. A duplicate is needed only if earlier modifiers change the number of vertices or differ in renders, or if

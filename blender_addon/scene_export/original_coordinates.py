@@ -1,7 +1,8 @@
-"""Original coordinates of a mesh, which Corrective Smooth, Generated texture coordinates and rest positions read.
+"""Original coordinates of a mesh: its vertex positions before deformation. Blender needs original coordinates for the
+modifier Corrective Smooth, for Generated texture coordinates and for the attribute of rest positions.
 
-Blender takes them from the mesh's own vertices. In a duplicate that carries a bake, these vertices get the original
-object's coordinates; shape keys or Mesh Cache replace them by the baked shape.
+Blender takes original coordinates from the mesh's own vertices. In a duplicate that carries a bake, these vertices get
+the original object's coordinates; shape keys or Mesh Cache replace them by the baked shape.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 
 
 def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
-    """Return the vertices (n,3) float32 of ``obj`` at a position of the modifier stack, at the current frame, without
-    shape keys and modifiers that only deform. After modifiers like Remesh or Weld, n can differ from the number of
-    vertices of the deformed mesh.
+    """Return the vertex positions (n,3), float32, of ``obj`` at the current frame, in object coordinates. The modifiers
+    before ``position`` in the modifier stack are applied, except modifiers that only deform. Shape keys are ignored.
+    Remesh or Weld may then merge other vertices, so n can differ from the vertex count of the deformed mesh.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()

@@ -98,7 +98,7 @@ def _fitted_words(obj: Any, context: Any, size: str) -> str:
     if not obj.sinew.materials[0].is_fitted:
         return ""
     if not is_suitable(obj, context):
-        return "The stiffness was chosen for the body's size: Bake fits it to the pins"
+        return "The stiffness no longer suits the size or pins: Bake fits it again"
     sag = measured_body(obj, context).sag
     is_slender = UPRIGHT * sag.buckling > ALIKE * sag.area / (SAG * sag.reach)
     return f"Stiffness chosen for a size of {size}: body sags by {'less than' if is_slender else 'about'} a twentieth"

@@ -30,7 +30,9 @@ _paces: dict[str, Pace] = {}
 
 
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
-    """Return a text with the estimated tetrahedra, memory and time per frame, "" if unknown, and an icon."""
+    """Return a text and an icon. The text states the estimated number of tetrahedra, memory and time per frame; it is
+    "" if they are unknown.
+    """
     from ...core.foundation.process.available_memory import available_memory
     from ...core.geometry.tetrahedra.tet_count import MAX_TETS
     from ...core.jobs.checks.costs import size_words, time_words
@@ -116,8 +118,8 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
     """Store the computation time of one time step of a body, in its bake ``record`` and for the rest of this session.
-    The time was measured in a bake of ``steps`` time steps that took ``seconds``. If bodies were baked together, it is
-    divided among them (``own_pace``).
+    The time is measured: the bake had ``steps`` time steps and took ``seconds``. If several bodies were baked together,
+    the measured time is divided among the bodies (``own_pace``).
     """
     from ...core.jobs.checks.costs import own_pace
 

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 LASTING = 2.0
 """Minimum lifetime of a cached measurement, s."""
 RARELY = 50.0
-"""Minimum lifetime of a cached measurement, as a multiple of the time that it took: panels are redrawn constantly while
-the pointer moves.
+"""Minimum lifetime of a cached measurement, as a multiple of the time that the measurement took. Panels are redrawn
+constantly while the pointer moves; without this limit, slow measurements would be repeated constantly.
 """
 DOWN = np.array([0.0, 0.0, -1.0])
-"""Direction of gravity in a scene without gravity."""
+"""Direction along which the sag of a body is estimated if the scene's gravity is zero."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
 """Cached measurements by the body's ``session_uid``: expiry time (s, monotonic clock), key of the inputs,

@@ -58,8 +58,8 @@ def _mirrored_name(obj: Any, name: str) -> str | None:
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the index in ``names`` of the first material's map, or None if ``names`` does not contain it. This map is
-    increased at vertices where all maps sum to less than one.
+    """Return the index in ``names`` of the first material's map, or None if ``names`` does not contain this map. The
+    index is the argument ``fill`` of :func:`balanced`.
     """
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
@@ -68,13 +68,14 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
 def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
     """Return the weights (n,k) of k maps at n vertices, changed so that each row sums to at most one.
 
-    In rows that sum to more than one, the free columns, neither in ``kept`` nor in ``locked``, are scaled down. In rows
-    that sum to less, the column ``fill`` is increased or, if it is in ``kept``, the free columns are scaled up. Rows of
-    zeros stay unchanged.
+    A column is free if it is neither in ``kept`` nor in ``locked``. In rows that sum to more than one, the free columns
+    are scaled down. In rows that sum to less than one, the column ``fill`` is increased or, if ``fill`` is in ``kept``,
+    the free columns are scaled up. Rows of zeros stay unchanged.
 
     Parameters
     ----------
-    kept : columns that are reduced only where their sum with the locked columns exceeds one
+    kept : columns that change only in rows where kept and locked columns alone sum to more than one; there they are
+        reduced
     fill : column of the first material; None: rows that sum to less than one stay unchanged
     locked : columns that never change, even if they exceed one
     """

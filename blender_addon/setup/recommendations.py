@@ -33,8 +33,8 @@ def is_known(obj: Any) -> bool:
 
 
 def is_step_known(obj: Any) -> bool:
-    """Return True if a bake has measured the motion of pins and colliders, which advice on substeps needs.
-    *Tetrahedralize* reads only one frame.
+    """Return True if a bake has measured the motion of pins and colliders, which advice on substeps needs. The operator
+    *Tetrahedralize* cannot measure motion, since it reads only one frame.
     """
     return obj.sinew.bake.movement >= 0.0
 

@@ -31,7 +31,9 @@ def size_words(length: float, scene: Any) -> str:
 
 
 def extent_words(size: float, scene: Any) -> str:
-    """Format the longest side of the body in the simulation, m, with the simulation scale if that is not 1."""
+    """Format the size of the body in the simulation. ``size`` is the body's longest side, m. The text also contains the
+    simulation scale if the scale is not 1.
+    """
     words = size_words(size, scene)
     factor = length_factor(scene)
     return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"

@@ -9,7 +9,9 @@ import bpy
 
 
 def redraw(views: bool = True) -> None:
-    """Redraw the 3D Views and the Properties editors; without ``views``, only the panels in them."""
+    """Redraw the 3D Views and the Properties editors. Without ``views``, redraw only the sidebars of the 3D Views, and
+    the Properties editors.
+    """
     for area in _areas():
         if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
             area.tag_redraw()

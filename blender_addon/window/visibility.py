@@ -1,5 +1,5 @@
-"""Queries for timers, which have no window: the object with an identifier, a window that shows an object, and
-reasons why the scene cannot be changed now.
+"""Functions that find an object by ``session_uid``, find a window that shows an object, and state why the scene cannot
+be changed now. Timers need these functions: a timer has no window, and objects may be deleted between two calls.
 """
 
 from __future__ import annotations

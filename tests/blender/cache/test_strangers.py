@@ -212,7 +212,7 @@ def test_a_blend_whose_path_is_no_text_says_so(baked, saved, tmp_path, capfd):
     bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
     for name in dir(bpy.ops.sinew):
         getattr(bpy.ops.sinew, name).poll()
-    with pytest.raises(RuntimeError, match="is not UTF-8. Rename that folder"):
+    with pytest.raises(RuntimeError, match="is not UTF-8. Rename the file or folder"):
         bpy.ops.sinew.bake()
     assert command.run(["farm"]) == 1 and command.main([path]) == 1
     said = capfd.readouterr().err

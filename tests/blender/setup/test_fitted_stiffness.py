@@ -144,7 +144,7 @@ def test_a_file_keeps_it(add_box, saved):
     assert modulus(obj) == fitted
     obj.scale = 10.0, 10.0, 10.0
     bpy.context.view_layer.update()
-    assert words(obj) == "The stiffness was chosen for the body's size: Bake fits it to the pins"
+    assert words(obj) == "The stiffness no longer suits the size or pins: Bake fits it again"
     defaults.refit_stiffness(obj, bpy.context)
     assert modulus(obj) == pytest.approx(10.0 * fitted, rel=0.05)
 
