@@ -42,8 +42,9 @@ def _collision(obj: Any) -> Any:
 
 
 class AbsorberSampler:
-    """Sampler of the evaluated mesh and the absorption of an object, or of its instances by the object ``instancer``.
-    An instance absorbs fields at its own position; Blender's particle systems use the original object's position.
+    """Sampler of an object's evaluated mesh and absorption. If ``instancer`` is not None, sample the instances of the
+    object that the object ``instancer`` displays. An instance absorbs fields at its own position; Blender's particle
+    systems use the original object's position.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:

@@ -54,7 +54,9 @@ def stretch_of_time(scene: Any) -> float:
 
 
 def key_times(scene: Any, frames: Any) -> np.ndarray:
-    """Return the times on the axis of F-curves, (f,) float32, of the scene's ``frames``; time remapping scales them."""
+    """Return the times (f,) float32 of ``frames`` on the time axis of F-curves. The scene's time remapping scales
+    times.
+    """
     return (np.asarray(frames, dtype=np.float64) * stretch_of_time(scene)).astype(np.float32)
 
 
@@ -66,8 +68,8 @@ class MovedObjects:
     shapes: set[int] = field(default_factory=set)
 
     def note(self, _scene: Any, depsgraph: Any) -> None:
-        """Record the objects that a depsgraph update has changed (handler). Blender reports each object that depends on
-        time.
+        """Record the objects that a depsgraph update has changed (handler). After a change of frame, these are all
+        objects that depend on time.
         """
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):

@@ -20,11 +20,11 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, stiffness of materials and
-    vibrations, pins and goal. Samples of the pins are positions (p,3) of the vertices pinned at the first frame, and
-    flags (p,), True while a vertex is pinned. The goal pulls vertices softly to their animated positions; its samples
-    are these positions and a strength. The sampler also reads the dynamic nodes, the vertices with a full weight in
-    the node group.
+    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, stiffness of materials,
+    stiffness of vibrations, pins, and goal. A sample of the pins holds the positions (p,3) of the vertices pinned at
+    the first frame, and flags (p,) that are True while a vertex is pinned. The goal pulls vertices softly to animated
+    positions. A sample of the goal holds the animated positions and a strength. The sampler also reads the dynamic
+    nodes, the vertices with a full weight in the node group.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -105,9 +105,9 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal, a soft pull to animated positions, as a spring on the weighted vertices. Exclude vertices
-        that are pinned at all frames at which the goal acts; return None if no vertices remain. The strength is 0 at
-        frames at which an animated threshold has released all pins.
+        """Return the goal, a soft pull to animated positions, as a spring on the weighted vertices. If an animated
+        threshold releases all pins at some frames, the goal does not act there: the strength is 0. A vertex that is
+        pinned at all other frames is excluded. Return None if no vertices remain.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -135,7 +135,8 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
     if attribute is None:
         raise SettingsError(
             f"The simulated mesh of “{owner}” has no attribute “{name}” at frame {moment.frame}.",
-            "Set Simulate, under Resolution, to the modifier that makes it, or clear Acceleration under Fields.",
+            "Set Simulate, under Resolution, to the modifier that creates the attribute, or clear Acceleration under "
+            "Fields.",
         )
     if attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
         kind = f"{attribute.data_type.replace('_', ' ').lower()} of each {attribute.domain.lower()}"

@@ -28,9 +28,9 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
-    """Yield one sampler per collider of the body ``obj``; hidden colliders are enabled within the context. ``seen``
-    is a cache of samplers, which bodies with the same colliders share. With ``alone``, contact partners are colliders
-    too.
+    """Yield one sampler per collider of the body ``obj``; hidden colliders are enabled within the context. ``seen`` is
+    a cache of samplers, which bodies with the same colliders share. If ``alone``, the other bodies with which ``obj``
+    collides become colliders too.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -38,11 +38,12 @@ def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -
 
 
 def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
-    """Return the collider objects of the body ``obj``, sorted by name; raise ColliderError if its collection contains
-    none.
+    """Return the collider objects of the body ``obj``, sorted by name. Raise ColliderError if the body's collection of
+    colliders contains no mesh that the body can collide with.
 
-    The body itself and its bake's result are excluded. Contact partners, other bodies that it collides with, are
-    included only if it is simulated ``alone``. A body that is hidden by its bake is replaced by the bake's result.
+    The body itself and the result of its bake are excluded. Contact partners, the other bodies with which ``obj``
+    collides, are included only if ``obj`` is simulated ``alone``. If the bake of another object hides that object, the
+    result of the bake is returned in place of the object.
     """
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:

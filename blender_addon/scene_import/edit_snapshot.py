@@ -99,11 +99,11 @@ def _weights(weights: Any) -> list[Any]:
 
 
 def checksum(mesh: Any) -> tuple[int, ...]:
-    """Return a checksum of the mesh's vertex positions, its number of edges, and its number of faces. In Edit Mode,
-    these are the values before entering it; mesh attributes are then unavailable.
+    """Return a checksum of the mesh's vertex positions, the number of edges, and the number of faces. In Edit Mode, the
+    result is that of the mesh before Edit Mode was entered.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    if mesh.is_editmode or not flat.size:
+    if mesh.is_editmode or not flat.size:  # Edit Mode has no mesh attributes
         mesh.vertices.foreach_get("co", flat)
     else:
         mesh.attributes["position"].data.foreach_get("vector", flat)  # one copy; ``vertices`` are copied one by one

@@ -49,8 +49,9 @@ class FieldState(NamedTuple):
 
 
 class FieldProbe:
-    """Sampler of one force field on a grid, as a context manager: its temporary scene is removed on exit. It samples a
-    copy of the field, whose state is set per frame, since Blender may evaluate particles before the field's animation.
+    """Sampler of one force field on a grid, as a context manager: its temporary scene is removed on exit. The sampler
+    uses a copy of the field, and sets the copy's state at each frame. With the field itself, Blender might evaluate
+    particles before the field's animation, and use the field's state at the previous frame.
 
     Parameters
     ----------

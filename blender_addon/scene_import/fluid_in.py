@@ -49,8 +49,9 @@ class FluidGrid(NamedTuple):
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return density times velocity, and density, (p,4), at ``points`` (p,3) in world space. Values are trilinearly
-        interpolated between cell centres, and 0 outside the domain. Velocities are in Blender units per second.
+        """Return the flow (p,4) at ``points`` (p,3) in world space. The first three columns are density times velocity,
+        the last column is density. Values are trilinearly interpolated between cell centres, and 0 outside the domain.
+        Velocities are in Blender units per second.
 
         As in Blender, the object's matrix changes the direction of a velocity but not its magnitude.
         """
@@ -73,8 +74,9 @@ class FluidGrid(NamedTuple):
 class FluidSampler:
     """Sampler of the fluid domain of a Fluid Flow field.
 
-    Raises FieldError if a frame is not cached. Without this error, Blender would simulate the fluid now and read it
-    from the cache later; since the cache does not keep all cells, the bake would then appear out of date.
+    Raises FieldError if a frame is not cached. Blender would simulate an uncached frame now, and read the frame from
+    its cache when the scene is next compared with the bake. The cache does not keep all cells, so the flow would
+    differ, and the bake would appear out of date.
     """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
@@ -96,9 +98,9 @@ class FluidSampler:
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the flow in a box: the lower and the upper corner of the box, each (3,) m, and samples (f,a,b,c,4) on
-        a grid in it (:meth:`FluidGrid.at`). ``grids`` are the flow per frame, None without fluid. The box is the
-        overlap, with a margin, of the domain and the body's box, which extends from ``low`` to ``high`` (3,) m; without
-        overlap, it is the body's box.
+        a grid in it (:meth:`FluidGrid.at`). ``grids`` holds the domain's flow at each frame, or None for a frame
+        without fluid. The body moves in the region from ``low`` to ``high`` (3,) m. The box is the overlap of this
+        region and the domain, enlarged by a margin. Without an overlap, the box is the region itself.
 
         Raise FieldError if no frame has flow.
         """
@@ -167,15 +169,15 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
     densities = _read(settings.density_grid)
     if len(densities) != np.prod(shape):
         raise FieldError(
-            f"The force field “{field.name}” uses Smoke Density, but the fluid has no density per cell of its flow.",
+            f"The force field “{field.name}” uses Smoke Density, but the cells of the fluid's flow have no density.",
             "Switch off Smoke Density in the field, or Noise in the domain; a liquid has no smoke.",
         )
     return densities.reshape(shape)
 
 
 def _read(grid: Any) -> np.ndarray:
-    """Return the values of a Blender grid in half precision, as Blender's disk cache stores them, so that a bake does
-    not appear out of date once the values are read from the cache.
+    """Return the values of a Blender grid in half precision, the precision of Blender's disk cache. Values before and
+    after caching are thus equal, and the bake does not appear out of date after the fluid is cached.
     """
     flat = np.empty(len(grid), dtype=np.float32)
     if len(flat):
@@ -184,8 +186,8 @@ def _read(grid: Any) -> np.ndarray:
 
 
 def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the values (a,b,c,k), averaged over cubic blocks of cells so that no side exceeds MOST_CELLS, and the
-    number of cells along a block's side.
+    """Return averages of the ``values`` (a,b,c,k) over cubic blocks of cells, and the number of cells along a block's
+    side. The blocks are just large enough that no side of the averaged grid has more than MOST_CELLS blocks.
     """
     count = -(-max(values.shape[:3]) // MOST_CELLS)
     if count == 1:

@@ -35,7 +35,9 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Field types whose strength is an acceleration; it is divided by the simulation scale to remain the same in m/s²."""
+"""Field types whose strength is an acceleration. The conversion from Blender units to m multiplies strengths by the
+simulation scale, which must not change accelerations. The strength is therefore divided by the simulation scale first.
+"""
 
 AROUND = 1.0
 """Margin of the box around the animated body in which fields are sampled, in body sizes."""
@@ -75,8 +77,9 @@ class FieldSamplers:
 
 class SampledField(NamedTuple):
     """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, the
-    settings or fluid flow to sample on a grid, None if the field has a formula or no fluid; ``vertices`` (k,3) m and
-    their ``normals`` (k,3), each None if the field's Shape setting does not use them.
+    settings or fluid flow to sample on a grid (None if the field is computed by a formula instead of a grid, or if a
+    fluid domain is empty); ``vertices`` (k,3) m and their ``normals`` (k,3), each None if the field's Shape setting
+    does not use them.
     """
 
     numbers: FieldNumbers
@@ -203,9 +206,9 @@ class ForceFieldSampler:
     def _asked(
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Return the lower corner, the upper corner and the grid samples of the sampled box, for a field without a
-        formula; else None for each. ``states`` are the field's states per frame from ``first`` on; the box extends from
-        ``low`` to ``high`` (3,) m.
+        """Return the lower corner, the upper corner and the grid samples of the sampled box. All three are None if the
+        field is computed by a formula instead of a grid. ``states`` are the field's states per frame from ``first`` on;
+        the box extends from ``low`` to ``high`` (3,) m.
         """
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)

@@ -62,12 +62,14 @@ def job_steps(
     alone: bool = False,
 ) -> Steps[Job]:
     """Return the job of the body ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or
-    subframe. Between steps, the scene is at that frame, and hidden inputs are enabled. At the end the scene is
-    restored, except that vertex groups which lost picked vertices by an edit are repaired (``picks.mend``).
+    subframe. Between steps, the scene is at that frame, and hidden objects that the job needs are enabled. At the end
+    the scene is restored, except that vertex groups which lost picked vertices by an edit are repaired
+    (``picks.mend``).
 
     ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings. Springs named in
     ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside`` are sampled
-    in the same pass over the frames, so their :func:`terms` must be equal; the job includes those that can be baked.
+    in the same pass over the frames, so they must have the :func:`terms` of ``obj``. The job leaves out bodies
+    ``beside`` that cannot be baked.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -187,8 +189,8 @@ class _Reading(FrameSampler):
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
-    """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name.
-    Contact is off if the body is simulated ``alone`` although it collides with itself or other bodies.
+    """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name. If
+    the body normally collides with itself or other bodies, but is simulated ``alone``, this contact is switched off.
     """
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
@@ -199,8 +201,8 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
     """Return the settings that must be equal for bodies that are sampled in the same pass: frame range, pre-roll,
-    substeps, and the hidden objects to enable, which may move other objects. Raise SinewError if ``obj`` cannot be
-    read.
+    substeps, and hidden objects to enable. The hidden objects must be equal because an enabled object may move other
+    objects. Raise SinewError if ``obj`` cannot be read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))

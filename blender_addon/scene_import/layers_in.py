@@ -1,5 +1,5 @@
-"""Readers of stiffness maps and of material layers. A layer replaces the painted materials inside its region, within
-its range of depths, and to the fraction given by its map.
+"""Readers of stiffness maps and of material layers. A layer replaces the painted materials inside its region and within
+its range of depths. The layer's map sets the replaced fraction, 0 to 1.
 """
 
 from __future__ import annotations
@@ -61,6 +61,6 @@ def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[Surfac
         if not objects:
             raise MeshError(
                 f"The collection “{regions.name}”, the region of “{material.name}”, contains no mesh.",
-                "Add to the collection closed meshes other than the body, or clear Region.",
+                "Add closed meshes other than the body to the collection, or clear Region.",
             )
     return tuple(region_surface(o, scene, context) for o in objects)

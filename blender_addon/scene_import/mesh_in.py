@@ -42,8 +42,8 @@ def unit_scale(scene: Any) -> float:
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Return the scene's Unit Scale, a factor from Blender units/s² to m/s²; the simulation scale does not change
-    gravity.
+    """Return the scene's Unit Scale, the factor from Blender units/s² to m/s². The simulation scale is not included: it
+    multiplies lengths, but not accelerations such as gravity.
     """
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
@@ -72,7 +72,7 @@ def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
     ``now`` are the numbers at the first frame and at ``frame``.
     """
     message = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
-    return message, "Remove or apply the modifier that changes the number of its vertices."
+    return message, "Remove or apply the modifier that changes the number of vertices."
 
 
 @contextmanager

@@ -16,7 +16,8 @@ def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
     """Return the contact settings of a body for pairs with ``colliders`` and, unless it is simulated ``alone``, with
-    other bodies. A deleted partner is treated as another body, so that the bake warns that the pair has no effect.
+    other bodies. A pair with a deleted partner is kept, as a pair with a body that is not in the job. The bake then
+    warns that the pair has no effect.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -30,9 +31,9 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names that the partner of ``pair`` has in a job: names of the colliders made from the partner, from
-    the duplicate that displays its bake, or from instances made by either. If there are none, return the
-    partner's own name or, with ``alone``, an empty list.
+    """Return the names of the partner of ``pair`` in a job. If the partner is a collider, these are the names of all
+    colliders made from the partner, from the duplicate that displays the partner's bake, or from instances of them. If
+    the partner is another body, return the partner's own name or, with ``alone``, an empty list.
     """
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]

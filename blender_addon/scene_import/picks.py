@@ -30,9 +30,9 @@ TARGETS = (
     ),
 )
 OWN_GROUPS = {"PINS": ("pin_group", "Pins"), "NODES": ("node_group", "Nodes")}
-"""Property of the body's settings that stores a target's vertex group, and the name of a new group."""
+"""Two names per target: the body's setting that stores the vertex group, and the name given to a new group."""
 FULL = 0.999
-"""Smallest weight that counts as 1 after rounding to 32 or 8 bits."""
+"""Smallest weight that counts as 1. It allows for weights that were stored with 32 or 8 bits."""
 STAYED = 1e-5
 """Largest displacement, relative to the mesh's size, of a vertex that counts as unmoved."""
 
@@ -62,8 +62,9 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Add ``vertices`` to a group with full weight or, without ``add``, remove them; then record the picks. First,
-    replace picked vertices that an edit of the mesh has lost; ``pick_warning`` reports this. Not callable in Edit Mode.
+    """Add ``vertices`` to a group with full weight or, without ``add``, remove them. Record the picks. If an edit of
+    the mesh has lost picked vertices, they are replaced before the change, and ``pick_warning`` reports this. Not
+    callable in Edit Mode.
     """
     words = mend(obj)
     if add:

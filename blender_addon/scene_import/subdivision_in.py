@@ -23,7 +23,7 @@ from .mesh_in import columns_of, mesh_of
 MOST_TRIANGLES = 500_000
 """Maximum number of triangles of a subdivided mesh that is drawn at each frame."""
 MOST_NUMBERS = 40_000_000
-"""Maximum number of values read from Blender for a matrix, which takes a few seconds."""
+"""Maximum number of values read from Blender to build a matrix. Reading this number takes a few seconds."""
 LEAST_WEIGHT = 1e-7
 """Smallest matrix entry; smaller ones are round-off and set to 0."""
 
@@ -49,8 +49,9 @@ class Cage(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Number of vertices, and checksums of topology and marks. It identifies the cage's matrix, which does not
-        depend on positions.
+        """Key of the cage's subdivision matrix: the number of vertices, and checksums of the topology and of the
+        attributes in ``marks``. Cages with equal keys have equal matrices, since the matrix does not depend on
+        positions.
         """
         parts = self.sizes, self.corners, self.edges, *self.marks.values()
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
@@ -60,9 +61,10 @@ class SubdivisionMatrix(NamedTuple):
     """Subdivision of a cage from n to m vertices: positions (m,3) are ``matrix`` (m,n) float32 times the cage's
     positions.
 
-    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of their corners, computed with
-    random cage positions: only their equality matters, since the corners of a smooth vertex have equal normals.
-    ``edges`` (e,2) are the subdivided edges that come from the cage's edges. ``level`` may be lower than requested.
+    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of the corners of the quads, computed
+    with random cage positions. Only the equality of the normals has a meaning: the surface is smooth where corners at
+    one vertex have equal normals. ``edges`` (e,2) are the subdivided edges that come from the cage's edges. ``level``
+    may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -125,14 +127,17 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """Return a warning if the Subdivision ``drawn`` is below the level set in the modifier, ``level``; "" otherwise."""
+    """Return a warning if the subdivision ``drawn`` has a lower level than ``level``, the modifier's setting. Without a
+    reason to warn, return "".
+    """
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: higher levels are too slow" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
     """Return the highest subdivision level, at most ``level``, whose mesh can be drawn and whose matrix can be stored;
-    0 if even level 1 is too large. ``together`` is the largest number of vertices of a face and the faces around it.
+    0 if even level 1 is too large. ``together``: largest number of vertices in a group of faces that consists of one
+    face and the faces around it.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
@@ -154,7 +159,8 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
     """Return the color of each vertex, (n,), in a greedy coloring: no row of ``around`` (f,n) is nonzero at two
-    vertices of one color.
+    vertices of one color. ``around`` is the result of :func:`_around`. One evaluation of the modifier then yields the
+    weights of all vertices of one color.
     """
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)

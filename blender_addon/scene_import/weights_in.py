@@ -1,4 +1,6 @@
-"""Vertex groups -> weights per vertex, read in one pass, since Blender does not provide them as an array."""
+"""Readers of the weights per vertex in vertex groups. Blender does not provide the weights of a group as an array, so a
+loop over the vertices reads the weights of several groups at once.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
     if len(bad):
         raise SettingsError(
             f"The weight of vertex {bad[0][0]} in the vertex group “{names[bad[0][1]]}” is not a number.",
-            "Set its weight again (sidebar, tab Item).",
+            "Set the weight of this vertex again (sidebar, tab Item).",
         )
     return weights
 

@@ -146,7 +146,9 @@ class Model:
         return near
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (e,) of the elements at pinned vertices and their neighbours within AROUND_INVERTED rings."""
+        """Return the mask (e,) of the elements near pinned vertices. An element is near if it contains a tet with a
+        pinned vertex, or a tet at most AROUND_INVERTED rings of tets away from a tet with a pinned vertex.
+        """
         return self._grown(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
@@ -208,7 +210,9 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """Return the same body, with the same mass, whose rest shape is scaled by ``size``. ``grows`` is set."""
+        """Return a copy of the model whose rest shape is scaled by the factor ``size``. The mass is unchanged. The copy
+        has ``grows`` set to True, since the scale usually changes from step to step.
+        """
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_index, elastic.parameters
         elastic = ElasticPotential(elastic.elements.scaled(size), size**3 * elastic.weights, *like)

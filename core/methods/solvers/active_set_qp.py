@@ -42,8 +42,9 @@ def solve_active_set_qp(
     obstacles : unilateral springs, one set per obstacle
     scale : h², s², factor of the springs' stiffness and forces
 
-    The quadratic part of the model has the gradient ``R = A dx + g``. At the solution of each linear system the forces
-    of the active springs balance R, which yields R without a product with A.
+    R is the gradient of the model without its springs at the current dx. At the solution of a linear system, the forces
+    of the active springs balance R. R is therefore computed from the forces of the springs, which saves a product with
+    the matrix.
     """
     dx = np.zeros_like(gradient)
     still = [springs.point_displacements(dx) for springs in obstacles]

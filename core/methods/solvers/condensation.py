@@ -6,14 +6,14 @@ stretch is sparse there:
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
 (from ``dF = d(R S)``). The second derivative ``H_s`` of the energy density is known in the frame Q of the independent
-stretch, and ``T = V^T Q`` maps between the two frames. A change along the axis i of the column a of F is ``e_i e_a^T``,
-so ``D = u n^T`` with the row i of U, u, and the row a of V, n. D is linear in u, so it suffices to know the changes for
-unit vectors. For ``D = e_p n^T`` the stretch changes in the frame Q by
+stretch, and ``T = V^T Q`` maps between the two frames. A unit change of the entry ``F_ia`` is ``dF = e_i e_a^T``. Then
+``D = u n^T``, where u is row i of U, and n is row a of V. D is linear in u, so it suffices to know the stretch changes
+for the three unit vectors ``u = e_p``. For ``D = e_p n^T`` the stretch changes in the frame Q by
 
     E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
 
-with row p of T, ``t_p``, and row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (one half for j = p), multiplied by
-n entry by entry.
+where ``t_p`` is row p of T. ``shares_p`` is the vector of the three ratios ``sigma_p / (sigma_p + sigma_j)`` (one half
+for j = p), and is multiplied by n entry by entry.
 
 The second derivative by F is ``E^T H_s E`` over the nine entries of F. Kernels process eight elements side by side.
 """
@@ -74,8 +74,9 @@ def _with_stress(M, stress):
 class Mixed(NamedTuple):
     """Linearization point of Mixed FEM per element. U (m,3,3), ``sigma`` (m,3), V (m,3,3): SVD of F. ``polar`` (m,6):
     polar stretch of F. ``s`` (m,6): independent stretch, with eigenvectors Q (m,3,3). ``stress`` (m,3), Pa: principal
-    stresses at s, the first derivatives of the energy density psi. ``curvature`` (m,3,3) and ``flip`` (m,3), Pa: second
-    derivatives of psi at s in the frame Q, for normal and shear strains.
+    stresses at s, the first derivatives of the energy density psi. ``curvature`` (m,3,3), Pa: second derivatives of psi
+    at s by the three normal strains in the frame Q. ``flip`` (m,3), Pa: second derivatives of psi at s by the three
+    shear strains in the frame Q.
     """
 
     U: np.ndarray
@@ -97,10 +98,11 @@ def condense(
     of ``tangent_blocks``. Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,),
     which measure the disagreement c.
 
-    J is the derivative of s(F) by F; g_s and H_s are the first and second derivatives of the energy density psi at s.
-    Weights w (m,): volumes times h², m³ s². ``terms`` selects second derivatives of the polar stretch to add, among
-    them the twists, which are terms of element rotations: ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T
-    (dpsi/dS) V)``. Twists are positive under tension; their formula assumes that s equals s(F).
+    J is the derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy density psi at s.
+    ``weights`` w (m,), m³ s²: volumes times h². ``terms`` selects the second derivatives of the polar stretch to add.
+    The twists among these terms are the stiffnesses against rotations of the element about the axes of V: ``(t_i + t_j)
+    / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``. Twists are positive under tension. The formula assumes
+    that s equals s(F).
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -117,10 +119,13 @@ def local_update(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
 
-    Return the changes of the stretches ``ds = c + J dF`` (m,6), the multipliers ``lambda = g_s + H_s ds`` (m,6) Pa, and
-    two energies for the line search: ``w ds . H_s ds`` (m,) for the predicted decrease, and ``w lambda . c`` (m,) for
-    the merit. ``c = s(F) - s``; J is the derivative of s(F) by F; g_s, H_s are the derivatives of the energy density at
-    s; w (m,) are ``weights``. If ``terms`` is ALL or EXACT, ``w ds . H_s ds`` includes the work of the twists.
+    Return four arrays. The first two are the changes of the stretches ``ds = c + J dF`` (m,6) and the multipliers
+    ``lambda = g_s + H_s ds`` (m,6), Pa. The third, ``w ds . H_s ds`` (m,), is part of the line search's predicted
+    decrease. The fourth, ``w lambda . c`` (m,), is part of the line search's merit.
+
+    ``c = s(F) - s``; J is the derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy
+    density at s. ``weights`` w (m,): volumes times h². If ``terms`` is ALL or EXACT, the third array includes the work
+    of the element's rotation against the twists (:func:`condense`).
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -185,8 +190,8 @@ def _condense(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, terms, weig
 
 @parallel_kernel
 def _condense_exactly(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, weights, hessians, P, disagreement):
-    """Condense with the complete second derivative of the polar stretch. This kernel is separate from ``_condense``,
-    since few bodies need it compiled.
+    """Condense with the complete second derivative of the polar stretch. Few bodies need this kernel. The kernel is
+    separate from ``_condense``, so that other bodies do not wait for the compilation of this derivative.
     """
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
@@ -216,9 +221,10 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store the element's condensed stress, its stress in the frame V, and the energy density ``c . H_s c`` of the
-    disagreement ``c = s(F) - s``, in a lane of the workspace W. Return the shares ``sigma_i / (sigma_i + sigma_j)``,
-    ``T = V^T Q``, and the normal and shear parts of ``H_s``, the second derivative of the energy density.
+    """Store three quantities of an element in one ``lane`` of the workspace W: the condensed stress by F; the stress of
+    the stretch, in the frame V; and the energy density ``c . H_s c`` of the disagreement ``c = s(F) - s``. Return the
+    shares ``sigma_i / (sigma_i + sigma_j)``, ``T = V^T Q``, and the normal and the shear part of ``H_s``, the second
+    derivative of the energy density. U and Vt are the factors of the SVD ``F = U diag(sigma) Vt``.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -261,9 +267,10 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return three changes E of the polar stretch, in the frame Q of the independent stretch, due to unit changes along
-    x, y and z of a column of F. n is the column's unit vector in the frame V of the SVD ``F = U diag(sigma) V^T``;
-    ``shares`` are ``sigma_i / (sigma_i + sigma_j)``, and T is ``V^T Q``.
+    """Return the changes of the polar stretch that unit changes of one column of F cause. There are three results, one
+    for each component (x, y, z) of the column. Each is a symmetric tensor E, six numbers in the frame Q of the
+    independent stretch. ``F = U diag(sigma) V^T`` is the SVD. If the column is column a, n is row a of V. ``shares``
+    are ``sigma_i / (sigma_i + sigma_j)``, and T is ``V^T Q``.
     """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
@@ -345,8 +352,9 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of the twists, which may be negative, to ``ds . H_s ds`` for the stretch changes ds in all lanes of
-    the workspace W. Twists are the terms of element rotations in the second derivative of the polar stretch.
+    """Add the work of an element's rotation to the energy density stored for the change of the stretch. Do so in all
+    lanes of the workspace W. The work is the sum of half of each twist times the squared rotation. Twists are
+    stiffnesses against rotations (:func:`twists_of`), and are negative under pressure.
     """
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)

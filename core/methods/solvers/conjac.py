@@ -9,9 +9,9 @@ velocities are projected onto J in the mass product. Then a step consists of thr
 2. iterate with Newton's method, line search and fixed nodes, until the forces on all other vertices balance;
 3. set the velocities to ``J u'``.
 
-The exact integration dissipates no energy (the step of [ConJac20]: :mod:`.conjac_published`). J neglects nonlinear
-energy, so vibrations are scaled until a step ends with the energy of its linear system. If the error is large, or with
-contact, the step minimizes a potential of all vertices with the nodes' inertia.
+The exact integration dissipates no energy, but neglects nonlinear energy. Vibrations are therefore scaled at the end of
+a step, so that the body has the energy of the linear system. If the error is large, or with contact, the step minimizes
+a potential of all vertices with the nodes' inertia. :mod:`.conjac_published` contains the step of [ConJac20].
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 QUASISTATIC_MASS = 1e-9
-"""Fraction of their mass that quasistatic vertices keep. Massless parts without constraints have singular matrices."""
+"""Fraction of the mass that vertices keep in quasistatic solves, so that the matrix is not singular."""
 
 MINIMIZATION_MASS = 1e-6
 """Fraction of the mass that vertices keep in a minimization over all vertices, so that the matrix is not singular."""
@@ -58,7 +58,7 @@ LOAD_ROUNDS = 4
 """Largest number of fixed-point iterations for the non-elastic forces at the end of a step."""
 
 REFACTORIZE_ABOVE = 0.1
-"""Largest ratio of successive Newton decrements of quasistatic corrections without a new factorisation."""
+"""Ratio of two successive Newton decrements above which the quasistatic corrections factorise the matrix again."""
 
 ROUND_OFF = 1e-9
 """Energy error that counts as round-off, relative to the sum of the potentials' magnitudes."""
@@ -67,16 +67,16 @@ AT_REST = 1e-12
 """A body counts as at rest if its mean squared displacement in a step is at most this fraction of its squared size."""
 
 ENERGY_TOLERANCE = 0.1
-"""Largest excess of an accepted step's final energy over that of its linear system, relative to the kinetic energy."""
+"""Largest energy error of an accepted step, as computed by ``_energy_balance``, relative to the kinetic energy."""
 
 
 class ConJacSolver(StepSolver):
     """ConJac [ConJac20] with exact integration of its dynamic nodes; all other vertices are quasistatic.
 
-    Settings: those of :class:`StepSolver` without ``integrator``: steps without contact are integrated exactly, steps
-    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits the quasistatic corrections; the
-    limit of a minimization is at least ``MIN_ITERATIONS``. ``tolerance`` is also the tolerance of the iterations for
-    non-elastic forces.
+    Settings: those of :class:`StepSolver` without ``integrator``. Steps without contact are integrated exactly, steps
+    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits the quasistatic corrections, and
+    the iterations of a minimization over all vertices (at least ``MIN_ITERATIONS``). ``tolerance`` is also the
+    tolerance of the iterations for non-elastic forces.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
@@ -97,7 +97,7 @@ class ConJacSolver(StepSolver):
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step, and its report. Newton FEM repeats a step whose matrix is indefinite."""
+        """Return the state after a step, and its report. If the matrix is indefinite, Newton FEM computes the step."""
         self._step_arguments, self._minimized_potential = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
@@ -115,7 +115,7 @@ class ConJacSolver(StepSolver):
         return none if model.nodes is None else model.nodes
 
     def _set_model(self, model: Space) -> None:
-        """Set the body's full model. The base class keeps the linear systems of the quasistatic space."""
+        """Set the full model. ``system`` keeps the model of :meth:`_quasistatic_space`, which prescribes the nodes."""
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)
@@ -123,7 +123,7 @@ class ConJacSolver(StepSolver):
         self._newton: NewtonSolver | None = None
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution: by exact integration of the nodes, or by minimization over all vertices."""
+        """Integrate the nodes' motion exactly or, with contact or an energy gain, minimize. Return the solution."""
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             rigid = self._rigid.components_at(state.positions)
@@ -175,7 +175,7 @@ class ConJacSolver(StepSolver):
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
     def _nearly_massless_newton(self) -> NewtonSolver:
-        """Return the Newton solver of the nearly massless body, to which the nodes' inertia is added as a potential."""
+        """Return the Newton solver for minimizations. It has nearly massless vertices: only the nodes have inertia."""
         if self._newton is None:
             self._newton = NewtonSolver(self._nearly_massless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
@@ -229,7 +229,7 @@ class ConJacSolver(StepSolver):
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the step's matrix. Return its tangent, projected if ``projected`` or the matrix is indefinite."""
+        """Factorise the matrix at x (n,3) m. Return its tangent, made semi-definite if necessary or ``projected``."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -299,9 +299,9 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return two energies per body, kg m²: the excess of the final energy over the linear system's final energy,
-        and the linear system's final kinetic energy. ``flow``: result of :meth:`_flow`; ``displacements``: dx (n,3) m,
-        and its part (n,3) m that deforms the body.
+        """Return the final energy error and the final kinetic energy per body, kg m². The error is the body's energy
+        minus that of the linear system; the kinetic energy is that of the linear system. ``flow``: result of
+        :meth:`_flow`; ``displacements``: dx (n,3) m, and the part (n,3) m of dx that deforms the body.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -351,7 +351,7 @@ class ConJacSolver(StepSolver):
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Linearize the reduced forces except elasticity and weight about u (k,): ``b - S_p u``. Return b and S_p."""
+        """Return b (k,) and S_p (k,k) of ``b - S_p u``, the forces of loads and damping linearized about u (k,)."""
         T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
@@ -376,8 +376,9 @@ class ConJacSolver(StepSolver):
         elastic_dx: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
-        """Return the linear system's potential energy, kg m², after displacements dx (n,3) m. Its quadratic term uses
-        the part ``elastic_dx`` (n,3) m that deforms the body. Loads other than weight keep their initial energy.
+        """Return the linear system's potential energy, kg m², after displacements dx (n,3) m. The quadratic term uses
+        ``elastic_dx`` (n,3) m, the part of dx that deforms the body. Loads other than weight contribute only their
+        initial energy, since the caller subtracts their work.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
         delta_F_elastic = self.elastic.delta_F(elastic_dx)

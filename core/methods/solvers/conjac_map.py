@@ -1,16 +1,16 @@
 """Map of [ConJac20] from dynamic nodes to all vertices, ``v = J v_d``: the forces on quasistatic vertices balance.
 
 A node is a mean ``B x`` (:mod:`..model.nodes`). J's columns are the displacements dx of least energy ``1/2 dx . K dx``
-with ``B dx = d`` for unit d. If one vertex of each node, its centre c, is fixed, the stiffness K_qq of all other
-vertices q is not singular. With
+with ``B dx = d`` for unit d. The index c stands for the central vertices of the nodes, and q for all other vertices.
+With the central vertices fixed, the stiffness K_qq is not singular. The displacements are
 
-    Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T,      dx = (y, Y y - Q mu)
+    dx = (y, Y y - Q mu),      Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T
 
-with displacements y of the centres and Lagrange multipliers mu of ``B dx = d``, the energy is least for ``S_c y + A^T
-mu = 0`` and ``A y - H mu = d``, where ``S_c = K_cc + K_cq Y`` (Schur complement), ``A = B_c + B_q Y`` and ``H = B_q
-Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6. ``S = J^T K J`` is the force ``-mu`` for unit
-d. The matrix of this small system also yields the displacements due to forces on the quasistatic vertices while the
-nodes are fixed (the paper's b_q).
+where y are the displacements of the central vertices, and mu the Lagrange multipliers of ``B dx = d``. The energy is
+least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``. Here ``S_c = K_cc + K_cq Y`` (Schur complement), ``A = B_c +
+B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6. ``S = J^T K J`` is the
+force ``-mu`` for unit d. The matrix of this small system also yields the displacements due to forces on the quasistatic
+vertices while the nodes are fixed (the paper's b_q).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ BLOCKS = 4096
 
 
 class ConJacMap:
-    """Map J of [ConJac20] from the displacements of k dynamic nodes to the displacements of all vertices. Forces on the
-    other, quasistatic vertices balance.
+    """Map J of [ConJac20] from the displacements of k dynamic nodes to the displacements of all vertices. All other
+    vertices are quasistatic: J moves them to where the elastic forces on them balance.
 
     Parameters
     ----------
@@ -87,8 +87,9 @@ class ConJacMap:
         return p + self._moved(found[:, None])[:, :, 0]
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
-        """Return the displacements (n,3,c) of all vertices for c solutions ``found`` (6k,c) of the small system:
-        displacements y of the nodes' central vertices, then multipliers mu of the nodes.
+        """Return the displacements (n,3,c) of all vertices for c solutions of the equations for y and mu in this
+        module's description. A column of ``found`` (6k,c) holds the 3k displacements y of the nodes' central vertices,
+        then the 3k multipliers mu of the nodes.
         """
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
@@ -142,9 +143,10 @@ class ReducedSystem(NamedTuple):
     """Reduced system of a body in a ConJac step, with k unknowns: the displacements of the nodes, and c rigid motions
     that leave all nodes at rest.
 
-    ``map``: ConJacMap J. ``T`` (n,3,k): basis, J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): mass
-    matrix times the c rigid motions. ``mass``, ``stiffness`` (k,k): ``T^T M T`` and h² ``T^T K T``, kg. ``elastic``
-    (k,k): elastic part of the stiffness. ``tangent``: elastic tangent of K.
+    M is the mass matrix, K the stiffness matrix, and h the step. ``map``: the map J. ``T`` (n,3,k): basis, which
+    consists of J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): M times the c rigid motions. ``mass``
+    (k,k), kg: ``T^T M T``. ``stiffness`` (k,k), kg: ``h² T^T K T``. ``elastic`` (k,k), kg: elastic part of
+    ``stiffness``. ``tangent``: elastic tangent in K.
     """
 
     map: ConJacMap
@@ -165,8 +167,8 @@ class ReducedSystem(NamedTuple):
         return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the speeds (k,) of the reduced unknowns whose motion is nearest, in the mass norm, to vertex
-        velocities v given by their ``momenta`` M v (n,3).
+        """Return the speeds (k,) of the reduced unknowns that approximate vertex velocities v best, in the mass norm.
+        ``momenta`` (n,3): M v, the mass matrix times v.
         """
         if not self.mass.size:
             return np.zeros(0)

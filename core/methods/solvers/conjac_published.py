@@ -1,8 +1,8 @@
 """ConJac as published ([ConJac20] Algorithm 1), for comparison with :mod:`.conjac`.
 
-The indices d and q stand for the nodes, which are single vertices, and for all other, quasistatic vertices. With the
-projected stiffness K and forces f at the step's beginning, and the map J from v_d to all vertices, whose rows q are
-``J_qd = -K_qq^-1 K_qd``:
+The index d stands for the nodes, which are single vertices here, and q for all other vertices. K is the projected
+stiffness and f the forces, both at the step's beginning. J maps the velocities v_d of the nodes to the velocities of
+all vertices. The rows q of J are ``J_qd = -K_qq^-1 K_qd``. A step computes
 
     J^T (M + beta h² K) J v_d = J^T (M v0 + h f)        (Eq. 11)
     x_d = x_d0 + h v_d,     x_q = x_q0 + h J_qd v_d - gamma K_qq^-1 f_q        (Eqs. 12, 13; f = -grad)

@@ -24,13 +24,14 @@ from ...numerics.integrators.time_step import TimeStep
 from .stretch_damping import StretchDamping
 
 MAX_LAGGING_ITERATIONS = 4
-"""Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. Each
-update is a Newton iteration of the lagged law. Ordinary steps need one or two, a step of ten seconds in a subspace
-needs four.
+"""Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. The
+coefficients of a lagged potential are those of an earlier iterate. Ordinary steps need one or two updates, a step of
+ten seconds in a subspace needs four.
 """
 
 MAX_LAGGING_UPDATES = 30
-"""Largest number of iterations per step that update lagged potentials. Later iterations update them at solutions only.
+"""Largest number of iterations per step that update lagged potentials. After this number, lagged potentials are updated
+only when the iterations have converged.
 """
 
 
@@ -57,8 +58,9 @@ class IncrementalPotential:
     prescribed_positions : (p,3) m, positions of the pinned vertices at the end of the step
     damping : StretchDamping or None
 
-    Attributes: ``contact`` is the barrier or None; ``strain`` the potential of strain or None; ``h`` the effective
-    step, s; ``element_weights`` (m,) the volumes for elastic energy times h², m³ s².
+    Attributes: ``contact`` is the barrier or None. ``strain`` is the potential of strain or None. ``h``, s, is the
+    effective step. ``element_weights`` (m,), m³ s²: h² times the element volumes that weight the elastic energy
+    density.
     """
 
     def __init__(
@@ -112,8 +114,8 @@ class IncrementalPotential:
     def gradient_at(
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m. Additional stresses ``more``
-        (m,3,3) Pa are included. Rows of pinned vertices are set to zero, except with ``of_pins``.
+        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m. ``more`` (m,3,3), Pa: stresses to
+        add to those of the potentials. Rows of pinned vertices are set to zero, except with ``of_pins``.
         """
         stress = self._elastic.stress(deformation) + more
         if self.damping is not None:
@@ -145,8 +147,9 @@ class IncrementalPotential:
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives by F of the elastic energy density, Pa, minus the part that a strong strain
-        potential cancels. If ``projected``, the result is made positive semi-definite.
+        """Return the second derivatives of the elastic energy density by F, Pa. A strain potential that may cancel most
+        of the elastic energy (``is_strong``) also contributes where it reduces the result. If ``projected``, the result
+        is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
@@ -154,8 +157,9 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the second derivatives by the independent stretches of the elastic energy density, Pa, minus the part
-        that a strong strain potential cancels. The result is made positive semi-definite.
+        """Return the second derivatives of the elastic energy density by the independent stretches, Pa. A strain
+        potential that may cancel most of the elastic energy (``is_strong``) also contributes where it reduces the
+        result. The result is made positive semi-definite.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
@@ -176,9 +180,9 @@ class IncrementalPotential:
         return joined(found) if found else None
 
     def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """Return the largest step length, at most 1, along dx (n,3) m from x (n,3) m without collisions and inverted
-        tets; 1 if the step has no barrier. Obstacles stand still, or move to their prescribed positions
-        (``with_prescribed_motion``).
+        """Return the largest step length, at most 1, up to which nothing collides and no tet inverts. The step leads
+        from x (n,3) m along dx (n,3) m. Return 1 if the step has no barrier. Obstacles stand still or, if
+        ``with_prescribed_motion``, move to their prescribed positions.
         """
         if self.contact is None:
             return 1.0
@@ -193,8 +197,9 @@ class IncrementalPotential:
         return other
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
-        """Return True if the body has no contact at x (n,3) m and, with a barrier, no collision on the straight path
-        from ``before`` (n,3) m. In this case the obstacles are moved to their prescribed positions.
+        """Return True if the body has no contact at x (n,3) m. With a barrier, the body must also not collide on the
+        straight path from ``before`` (n,3) m to x. If the result is True, this method has also moved the obstacles of
+        the barrier to their prescribed positions.
         """
         contact = self.contact
         if contact is None:
@@ -240,7 +245,7 @@ class IncrementalPotential:
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:
-        """Return True if friction in contact requires another iteration. The last iteration led to x (n,3) m."""
+        """Return True if friction in contact requires another iteration. x (n,3), m: current positions."""
         each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
         return any(one.is_unconverged(x) for one in [*each, *([self.contact] if self.contact else [])])
 

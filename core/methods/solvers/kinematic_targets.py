@@ -28,21 +28,22 @@ MAX_SUBSTEPS = 60
 """Largest number of Newton steps along the prescribed path."""
 
 FLOOR, ABOVE = 0.5e6, 1.5
-"""Lower bounds of the penalty rho on the remaining path: FLOOR times ``dx . M dx``, and ABOVE times the slope of the
-energy along dx.
+"""Factors of the penalty rho on the remaining fraction of the prescribed path. rho is at least FLOOR times ``dx . M
+dx``, and at least ABOVE times the slope of the energy along Newton's direction dx. M is the mass matrix.
 """
 
 MIN_PROGRESS, STALL_WINDOW = 0.01, 3
 """The path counts as blocked if STALL_WINDOW successive steps cover less than the fraction MIN_PROGRESS of it."""
 
 NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
-"""If the feasibility margin (normalized gap or det F) is below NARROW_GAP, the path counts as blocked if two successive
-steps cover less than the fraction MIN_PROGRESS_NARROW of it.
+"""Stricter test for a blocked path at a feasibility margin (normalized gap or det F) below NARROW_GAP. The path counts
+as blocked if two successive steps together cover less than the fraction MIN_PROGRESS_NARROW of the path.
 """
 
 BLOCKED_GAP, SAFE_GAP = 1e-3, 0.3
-"""Feasibility margins: the smaller of the gap over the barrier's activation distance and det F. Below BLOCKED_GAP the
-path is blocked. Above SAFE_GAP a blocked motion may end.
+"""Limits of the feasibility margin, which is the smaller of two numbers: the normalized gap (the gap divided by the
+barrier's activation distance), and det F. A path with a margin below BLOCKED_GAP is blocked. A blocked motion ends at
+the last point with a margin above SAFE_GAP.
 """
 
 BISECTIONS = 5
@@ -66,8 +67,8 @@ def advance_prescribed_motion(
     solver: NewtonSystem, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
     """Move pins and obstacles towards their prescribed positions, from collision-free positions x (n,3) m of the body.
-    Return the body's positions (n,3) m where the motion ends or is blocked. In the latter case the remaining fraction
-    of the path is stored in ``report.blocked``.
+    Return the body's positions (n,3) m where the motion ends. If an obstacle blocks the motion, store the remaining
+    fraction of the path in ``report.blocked``.
     """
     model, contact, x = solver.model, step.contact, x.copy()
     progress: list[float] = []
@@ -143,8 +144,8 @@ def _merit(
     """Return the merit function of a line search along dx (n,3) m of the body and ``collider_dx`` (c,3) m of the
     colliders: the incremental potential plus ``rho`` times the remaining fraction of the path.
 
-    It maps a step length to value, magnitude and iterate. If ``rho`` is infinite, the value is 0 for a safe gap and inf
-    for an unsafe one.
+    The function maps a step length to the merit's value, the merit's magnitude, and the iterate. If ``rho`` is
+    infinite, the value is 0 if the normalized gap between body and colliders exceeds SAFE_GAP, else inf.
     """
 
     def merit(alpha: float) -> tuple[float, float, NewtonIterate]:

@@ -33,8 +33,8 @@ MOST_MEETING = 100
 """Largest number of linear solves per step with a barrier. A step that stops early leaves unbalanced barrier forces."""
 
 ROUGH = 1000.0
-"""Largest displacement that the nonlinear residual of a converged step may cause, in multiples of the tolerance: by
-default 1 % of the body's size.
+"""Largest displacement that the nonlinear residual of a converged step may cause, in multiples of the tolerance. With
+the default tolerance, this displacement is 1 % of the body's size.
 """
 
 
@@ -89,7 +89,8 @@ class _Linearized:
 
     def nonlinear_residual(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
         """Return the residual (n,3) kg m of the nonlinear equations at the positions x (n,3) m with the
-        ``deformation``. Forces due to a ``damping_factor`` other than 1 are intended and not part of the residual.
+        ``deformation``. A ``damping_factor`` other than 1 adds forces to damp the motion. These damping forces are not
+        counted as residual.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
@@ -105,12 +106,11 @@ class LinearlyImplicitSolver(StepSolver):
     subspace.
 
     1. Assemble the projected tangent at the start of the step.
-    2. Solve ``(M + beta h² K) dx = -gradient`` once; up to ``MOST_SOLVES`` times if loads such as contact change.
+    2. Solve ``(M + beta h² K) dx = -gradient`` once. Repeat this up to ``MOST_SOLVES`` times if loads depend on x.
     3. With a barrier, repeat as Newton's method with line search and CCD, up to ``MOST_MEETING`` times.
     4. Evaluate the residual of the nonlinear equations, and report the displacement that it would still cause.
 
-    Settings: ``damping_factor`` beta; ``stop_rule`` and its tolerance, and the others of :class:`StepSolver`.
-    ``max_iterations`` is not used.
+    Settings: ``damping_factor`` (beta), and the settings of :class:`StepSolver` except ``max_iterations``.
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
@@ -221,4 +221,4 @@ class LinearlyImplicitSolver(StepSolver):
         if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False
             share = report.movement / self.model.size
-            report.reason = f"elasticity, linearized once per step, left an error of {share:.1%} of the body's size"
+            report.reason = f"linearized elasticity left an error in position of {share:.1%} of the body's size"

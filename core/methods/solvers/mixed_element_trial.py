@@ -21,11 +21,13 @@ def mixed_element_trial(
     multiplier: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[Deformation, Stretch, np.ndarray, np.ndarray]:
-    """Return the element quantities of a line search trial with step length alpha: ``F + alpha dF`` with its SVD,
-    ``s + alpha ds`` with its eigenvectors, the polar stretches s(F) (m,6), and ``w lambda . (s(F) - s)`` (m,).
+    """Return four quantities of the elements at step length alpha of a line search: the deformation ``F + alpha dF``
+    with its SVD; the independent stretch ``s + alpha ds`` with its eigenvectors; the new polar stretches s(F) (m,6);
+    and the energies ``w lambda . (s(F) - s)`` (m,) of the constraint s(F) = s.
 
-    The SVD of F starts from the previous frames V. The eigenvectors of s start from the new frames of F, since s is
-    close to s(F). Arguments: dF (m,3,3); ds (m,6); ``multiplier`` lambda (m,6), Pa; weights w (m,).
+    ``deformation`` and ``stretch``: F and s at step length 0. ``dF`` (m,3,3) and ``ds`` (m,6): changes of F and s.
+    ``multiplier``: lambda (m,6), Pa. ``weights``: w (m,). The iterations for the SVD start from the V of
+    ``deformation``. The iterations for the eigenvectors of s start from the new V, since s is close to s(F).
     """
     m = len(ds)
     moved = Deformation(np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 3, 3)))

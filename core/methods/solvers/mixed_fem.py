@@ -13,11 +13,11 @@ Six numbers represent each symmetric S, and lambda is dual to them, so ``psi``'s
 and their forces to the right-hand side. The line search uses L with the new lambda as merit. Its slope is at most
 ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the residual r of the linear solve.
 
-Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
-convergence near the solution of soft bodies. In the second iteration, the part of this derivative that is due to
-tension is added back; later, once s and s(F) nearly agree, the complete derivative while the matrix stays definite. In
-a subspace, the rotational part is added from the second iteration on. Once stretches and positions agree (``c.H_s c``
-below a hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
+Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, so convergence near the
+solution of soft bodies is only linear. From the second iteration on, the part of this derivative that is due to tension
+is added to the matrix. Once s and s(F) nearly agree, the complete derivative is added instead, if the matrix stays
+definite. In a subspace, the rotational part is added from the second iteration on. Once stretches and positions agree
+(``c.H_s c`` below a hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -41,18 +41,21 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 HAND_OVER = 0.01
-"""Largest disagreement ``c.H_s c`` of s and s(F), relative to the predicted decrease, at which Newton takes over. A
-test by the size of c alone would take over too early in stiff bodies and damp their motion.
+"""Largest disagreement of independent and polar stretches at which Newton's method takes over, relative to the
+predicted decrease. The disagreement is the energy ``c . H_s c``: c is the polar minus the independent stretch, and H_s
+the second derivative of the energy density. A test by the size of c alone would take over too early in stiff bodies and
+damp their motion.
 """
 
 UNTANGLING = 5
-"""Number of initial iterations that begin by setting the stretches around inverted elements to the identity, in a step
-that starts with inverted elements.
+"""Number of iterations that restore inverted elements, if a step starts with inverted elements. Each of these first
+iterations of the step begins by setting the stretches around inverted elements to the identity.
 """
 
 NEAR = 0.5
-"""Largest disagreement ``c.H_s c`` of s and s(F), relative to the predicted decrease of the last iteration, at which
-the constraint's complete second derivative is used in the full space.
+"""Largest disagreement of independent and polar stretches at which the constraint's complete second derivative is used
+in the full space. The disagreement is the energy defined at HAND_OVER, relative to the predicted decrease of the last
+iteration.
 """
 
 TANGLED = 0.01
@@ -95,9 +98,9 @@ class MixedFEMSolver(StepSolver):
     """
 
     start_from_prediction = True
-    """If True, iterations start from the inertial prediction, else from the last positions, as in [MFEM22] Alg. 1. The
-    latter costs a shaken body a third more iterations (main scene: 200 instead of 147 in 25 steps, 17 instead of 8 in
-    the hardest step).
+    """If True, iterations start from the inertial prediction, else from the last positions, as in [MFEM22] Alg. 1.
+    Starting a shaken body from the last positions takes a third more iterations: 200 instead of 147 in 25 steps, and 17
+    instead of 8 in the hardest step.
     """
 
     record_gradients = False
@@ -166,8 +169,9 @@ class MixedFEMSolver(StepSolver):
         return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
-        """Return True if Newton's method takes over: stretches agree with positions, or the iterations ended without
-        convergence.
+        """Return True if Newton's method must finish the step, which requires ``quadratic_finish``. Newton's method
+        finishes a step whose iterations ended without convergence. It also finishes a step near the solution, where the
+        stretches agree with the positions.
         """
         if not self.settings.quadratic_finish or report.converged:
             return False
@@ -196,7 +200,10 @@ class MixedFEMSolver(StepSolver):
     def _valued(
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
-        """Return an iterate with its positions, deformation and stretches, and evaluate the step's potentials there."""
+        """Return the iterate with the positions x (n,3) m, the ``deformation``, the ``polar`` stretches and the
+        independent ``stretch``. The iterate's value is the sum of the step's potentials at x and the elastic energy at
+        the independent stretch.
+        """
         rest, magnitude = step.value_without_elastic(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))

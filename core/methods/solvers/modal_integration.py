@@ -1,9 +1,10 @@
 """Exponential integrator for a small linear system: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, exact
 over a step. Times and stiffnesses are in units of the step.
 
-r is constant. The forces p that change within the step (contact, friction, drag) are evaluated at the end of the step,
-``p = b - S_p u``, and kept constant during the step: bodies at rest stay at rest, and p returns no energy. In the modes
-of S and M, with eigenvalues omega² (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
+The forces r are constant. The forces ``p = b - S_p u`` change within the step (contact, friction, drag). The forces p
+are evaluated with the displacements u at the end of the step, and kept constant during the step. Bodies at rest thereby
+stay at rest, and p returns no energy. In the modes of S and M, with eigenvalues omega² (Hochbruck, Ostermann 2010,
+"Exponential integrators", Acta Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
 
@@ -28,8 +29,8 @@ def exponential_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the exact solution u, u', (k,) each, of ``M u'' = -S u + r + p`` after a step of unit length, from u = 0.
 
-    ``mass`` M and ``stiffness`` S are (k,k), the initial ``speeds`` and constant ``forces`` r are (k,). ``others``
-    holds b (k,) and S_p (k,k) of the forces ``p = b - S_p u``, taken at the end of the step.
+    ``mass`` M and ``stiffness`` S are (k,k). ``speeds`` (k,) are the initial u'. ``forces`` r (k,) are constant.
+    ``others`` holds b (k,) and S_p (k,k). b and S_p define the forces ``p = b - S_p u``, with u at the end of the step.
     """
     if not len(speeds):
         return speeds, speeds

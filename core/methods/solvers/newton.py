@@ -28,8 +28,9 @@ STAGNATION_RATIO = 0.5
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if convergence is slow, as with a projected Hessian: some iteration moved the body more than
-    STAGNATION_RATIO times as far as the iteration before it. Only the last iterations with full steps are compared.
+    """Return True if convergence is slow: some iteration moved the body more than STAGNATION_RATIO times as far as the
+    iteration before it. A projected Hessian can cause slow convergence. Only the last iterations with full steps are
+    compared.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
@@ -49,9 +50,9 @@ def line_search_with_contact(
 ) -> tuple[float, Trial | None]:
     """Return the accepted step length along dx (n,3) m, limited by the collision-free step size, and the trial there.
 
-    ``merit`` maps a step length to value, magnitude and trial; ``start`` holds value, magnitude and slope at x (n,3) m.
-    Steps longer than 1 are tried if the Hessian had to be projected (``is_indefinite``), since a projected direction is
-    too short near a saddle.
+    ``merit`` maps a step length to the merit's value, the sum of the absolute values of its terms (magnitude), and the
+    trial. ``start`` holds value, magnitude and slope at x (n,3) m. Steps longer than 1 are tried if the Hessian had to
+    be projected (``is_indefinite``), since a projected direction is too short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.contact is None or not is_indefinite or alpha < 1.0:
@@ -85,7 +86,8 @@ def minimize(
     solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate:
     """Minimize the incremental potential by Newton's method from positions x (n,3) m; return the last iterate.
-    ``projected``: make elastic Hessians positive semi-definite, except while convergence with contact stagnates.
+    ``projected``: make elastic Hessians positive semi-definite. In a step with a barrier, the Hessians are not
+    projected while convergence stagnates.
     """
     with report.timed("line_search"):
         at = solver.evaluate(x, step)

@@ -1,7 +1,8 @@
-"""Kernels that add the second derivative of the polar stretch, contracted with a stress T, to the second derivatives
-by F of Mixed FEM. [MFEM22] drops this derivative (Eq. 14).
+"""Kernels for the second derivative of the polar stretch S, which [MFEM22] drops (Eq. 14). The kernels contract the
+derivative with a stress T, and add the result to the second derivatives by F in the matrix of Mixed FEM.
 
-Differentiating ``S² = F^T F`` twice gives in the frame V, with ``D = U^T dF V``,
+The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice gives, in the frame V and with ``D = U^T dF
+V``,
 
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
@@ -32,12 +33,12 @@ from . import condensation_layout as at
 
 
 class PolarHessianTerms(IntEnum):
-    """Choice of the terms of the polar stretch's second derivative that are added to the matrix of Mixed FEM:
-    NOTHING ([MFEM22] Eq. 14), TENSION (positive twists, semi-definite), ALL twists, or EXACT.
+    """Choice of the terms of the polar stretch's second derivative that are added to the matrix of Mixed FEM.
 
     Twists are the terms of rotations of the element: a rotation costs energy under tension, and releases energy under
-    pressure. EXACT is the complete second derivative, for the stress linearized about the independent stretch. Its
-    additional terms couple rotations with shears, and are small in stiff parts.
+    pressure. NOTHING adds no terms ([MFEM22] Eq. 14). TENSION adds the positive twists, which are semi-definite. ALL
+    adds all twists. EXACT adds the complete second derivative, for the stress linearized about the independent stretch.
+    The terms that only EXACT adds couple rotations with shears, and are small in stiff parts.
     """
 
     NOTHING = 0
@@ -106,8 +107,9 @@ def add_polar_hessian(W):
     """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the
     second derivatives in all lanes of the workspace W.
 
-    If a column of F, whose unit vector in the frame V is n, changes along the column p of U, then ``D = U^T dF V = e_p
-    n^T`` and, in the frame V, ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n`` (:func:`shares_of`).
+    If column a of F changes along column p of U, then ``D = U^T dF V = e_p n^T``, where n is row a of V. In the frame
+    V, the stretch then changes by ``dS = e_p m^T + m e_p^T``. Here ``m = shares_p n`` is the product, entry by entry,
+    of n and row p of :func:`shares_of`.
     """
     for lane in range(LANES):
         U, (x, y, z) = matrix(W, at.U + lane), matrix(W, at.V + lane)
@@ -125,8 +127,8 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """Return ``weight`` times ``T'_ij = 2 T_ij / (sigma_i + sigma_j)``, (3,3), for a symmetric stress T of six numbers
-    t. The result is zero for a flat or inverted element, whose polar stretch jumps.
+    """Return ``weight`` times ``T'_ij = 2 T_ij / (sigma_i + sigma_j)``, (3,3). t: six numbers of the symmetric stress
+    T. The result is zero for a flat or inverted element, where the polar stretch is not a smooth function of F.
     """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
@@ -136,9 +138,10 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return eight vectors from which the second derivatives by a column of F are computed: n, ``T n``, the vectors
-    ``m_p = shares_p n`` (product entry by entry) for the rows p = 1, 2, 3 of the shares, and ``T m_p``. n (3,) is the
-    column's unit vector in the frame V, ``shares`` (3,3) the result of :func:`shares_of`, T that of :func:`_over_sums`.
+    """Return eight vectors (3,) from which the second derivatives by a column of F are computed: n, ``T n``, three
+    vectors ``m_p``, and three vectors ``T m_p``. ``m_p`` is the product, entry by entry, of n and row p of ``shares``.
+    n (3,) is row a of V if the column is column a of F. ``shares`` (3,3) is the result of :func:`shares_of`. T (3,3) is
+    the result of :func:`_over_sums`.
     """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
@@ -171,8 +174,9 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """Return the element's rotations ``D_ij - D_ji`` about the three axes, with ``D = U^T dF V``, up to their sign, due
-    to unit changes along x, y and z of a column of F. n is the column's unit vector in the frame V.
+    """Return the rotations of an element that unit changes of one column of F cause. There are three results, one for
+    each component (x, y, z) of the column. Each holds the three rotations ``D_ij - D_ji`` with ``D = U^T dF V``, up to
+    their sign. n (3,) is row a of V if the column is column a of F.
     """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 

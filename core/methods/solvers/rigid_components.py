@@ -16,12 +16,14 @@ from ..model.model import Model
 from ..model.nodes import Nodes, islands
 
 UNRESOLVED = 1e-6
-"""Largest displacement of a pin or node that counts as at rest in a rigid motion of a part, relative to the
-displacement of the part.
+"""Limit for pins and nodes at rest. A rigid motion of a part leaves a pin or node at rest if the displacement of the
+pin or node is below this fraction of the displacement of the part.
 """
 
 GIVEN = 0.1
-"""Largest kinetic energy added to vibrations after a step that lost energy, relative to their kinetic energy."""
+"""Largest kinetic energy added to a body's vibrations to make up for the energy that a step lost. It is a fraction of
+the kinetic energy of the vibrations.
+"""
 
 
 class RigidComponent(NamedTuple):
@@ -125,9 +127,9 @@ class RigidParts:
         """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
         to ``after``. Their momenta are conserved, and their vibrations rotate with them.
 
-        The step applied gravity ``weight`` (n,3) with the initial lever arms. This method corrects the torque to the
-        mean of the torques with initial and final lever arms, as in Verlet's rule, which keeps the energy of a
-        pendulum.
+        ``weight`` (n,3): forces of gravity. The step applied the torque of these forces with the initial lever arms.
+        This method replaces the torque by the mean of two torques, with the initial and with the final lever arms. The
+        mean is that of Verlet's rule, which keeps the energy of a pendulum.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -151,8 +153,9 @@ class RigidParts:
         """Remove the kinetic energy ``excess`` from the vibrations of the body with the vertices ``rows``: change
         ``velocities`` (n,3) in place. A negative excess adds energy. Rigid motions are unchanged.
 
-        Vibrations are unchanged if the absolute excess is at most ``unsure``. A suspended body has no momenta to
-        conserve: all its velocities are scaled, so that its kinetic energy is at most ``kinetic - excess``.
+        ``unsure``: largest absolute excess that counts as round-off. Vibrations are unchanged up to this excess. A body
+        on few pins need not conserve momenta. All velocities of this body are therefore scaled, so that its kinetic
+        energy is at most ``kinetic - excess``.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, components)
@@ -175,7 +178,9 @@ class RigidParts:
         return J
 
     def unresolved_motions(self, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return the c mass-orthonormal rigid motions (n,3,c) of the ``components`` that leave all nodes at rest."""
+        """Return the rigid motions of the ``components`` in which all nodes stay at rest, (n,3,c). The c motions are
+        orthonormal in the mass product.
+        """
         found = [np.zeros((self._mass.shape[0], 3, 0))]
         for each in components:
             values, vectors = np.linalg.eigh(each.inverse)
@@ -200,9 +205,10 @@ def _unit_motions(away: np.ndarray) -> np.ndarray:
 def _free_motions(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the c rigid motions of a component that move none of its pins, as combinations (6,c) of translations and
-    rotations, and the centre of rotation (3,) m. ``rows``, ``pins``: indices of its vertices and pinned vertices;
-    ``weights`` (n,): masses for the centre of a component without pins.
+    """Return the rigid motions of a component that move none of its pins, and the centre of rotation (3,) m. The c
+    motions are columns (6,c): combinations of three translations and three rotations. ``rows`` and ``pins``: indices of
+    the component's vertices and pinned vertices. ``weights`` (n,): vertex masses. The centre is the mean of the pins
+    or, without pins, the centre of mass.
     """
     if not len(pins):
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])

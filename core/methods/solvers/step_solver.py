@@ -82,7 +82,8 @@ class StepSolver:
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
         """Return the state after a step of ``time_step`` s, and the step's report. If the time integration rule rejects
-        the step, it is repeated with BDF2, or with implicit Euler if its iterations did not converge.
+        the step, the step is repeated with another rule. The other rule is BDF2 if the iterations of the rejected step
+        converged, else implicit Euler.
         """
         with self.model.blas_threads():
             new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
@@ -225,7 +226,7 @@ class StepSolver:
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
-        """Return the norm of the gradient of the incremental potential over free vertices, kg m."""
+        """Return the norm, kg m, of the incremental potential's gradient. Entries of pinned vertices are left out."""
         return float(np.linalg.norm(step.gradient_at(x, deformation)))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
@@ -241,9 +242,10 @@ class StepSolver:
     ) -> None:
         """Record an iteration in the report, with the stop reason if it was the last one.
 
-        The stop rule uses ``direction_size``, m: the largest displacement of the whole search direction. It does not
-        use the accepted step, which round-off alone determines at the minimum. ``h``, s: effective step; ``magnitude``:
-        sum of the absolute values of the merit's terms; ``accepted``: False if the line search failed.
+        ``direction_size``, m: largest displacement of the whole search direction, used by the stop rule. The stop rule
+        does not use the accepted step, since near the minimum the length of that step depends on round-off alone.
+        ``h``, s: effective step of the time integration rule. ``magnitude``: sum of the absolute values of the merit's
+        terms. ``accepted``: False if the line search failed.
         """
         report.iterations += 1
         report.history.append(iteration)

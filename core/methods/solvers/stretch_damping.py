@@ -6,12 +6,14 @@ rigid motion unchanged.
 c is the effective step, s_b the stretches extrapolated from the previous steps, and ``(s - s_b) / c`` the rate of s by
 the time integration rule. C is lagged: the projected second derivative of psi by s at the step's beginning. For small
 displacements the force is ``beta K v``: a vibration of angular frequency omega decays by ``beta omega² / 2`` per second
-(Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1). For a finite rotation, ``beta K v`` sees a strain of half the
-squared angle and damps it. A rotation does not change s, so the forces of D have neither a resultant nor a torque.
+(Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1). A finite rotation by an angle a has the linearized strain
+a²/2, so ``beta K v`` would damp rotations. A rotation does not change s, so D does not damp rotations, and the forces
+of D have neither a resultant nor a torque.
 
-In Mixed FEM, D is a function of the independent stretches, like the elastic energy. A function of F would resist
-rotations of stiff parts, since a finite step along straight lines stretches their tets. The condensation of elasticity
-(``condensation``) also computes the stress and stiffness of D, with s_b instead of the independent stretch.
+In Mixed FEM, D is a function of the independent stretches, like the elastic energy. An iteration moves vertices along
+straight lines, which stretches the tets of a rotating part. As a function of F, D would therefore resist rotations of
+stiff parts. The condensation of elasticity (``condensation``) also computes the stress and stiffness of D. For this
+purpose s_b replaces the independent stretch.
 
 Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet is huge. A tet has no damping if
 a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous one.
@@ -68,23 +70,26 @@ class StretchDamping:
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(self, deformation: Deformation, exact: bool, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses (m,3,3) Pa and the second derivatives (m,6,3,3) of the damping potential by F, as in
-        ``tangent_blocks``. The latter are multiplied by ``scale`` (h² in a step). They are complete if ``exact``, else
-        the positive semi-definite part ``J^T C J`` with the derivative J of the stretch by F.
+        """Return the stresses (m,3,3) Pa of the damping potential D, and ``scale`` times the second derivatives
+        (m,6,3,3) of D by F. ``scale`` is h² in a step. The second derivatives are blocks in the order of
+        ``tangent_blocks``. If ``exact``, the second derivatives are complete. If not, they are the positive
+        semi-definite part ``J^T C J``: J is the derivative of the stretch by F, and C the second derivative of D by the
+        stretch.
         """
         return self._condensed(self._mixed(deformation, deformation.stretch()), exact, scale)
 
     def linearized(self, deformation: Deformation, dF: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses and second derivatives of :meth:`condensed` for changes dF (m,3,3) of the deformation
-        gradients, with the stretches linearized about ``deformation``.
+        """Return the results of :meth:`condensed` at the deformation gradients F + dF, with stretches that are
+        linearized about F. ``deformation`` contains F (m,3,3); dF is (m,3,3).
         """
         mixed = self._mixed(deformation, deformation.stretch())
         away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
         return self._condensed(mixed._replace(polar=mixed.s + away), False, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivative of the damping potential by the stretches at ``s + ds``, (m,6) Pa, and ``scale`` times
-        the potential's second derivative along ds per element, (m,). s and ds are (m,6).
+        """Return two arrays: the derivative (m,6), Pa, of the damping potential D by the stretches, at the stretches
+        ``s + ds``; and the energies ``scale ds . D'' ds`` (m,) of the elements. D'' is the second derivative of D by
+        the stretches. s and ds (m,6): stretches and changes of the stretches.
         """
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))

@@ -8,20 +8,20 @@ extrapolated positions (``contact/penalty/extrapolated_points.py``). Penetration
 implicit Euler. A convex potential whose force is evaluated at the end of a step also returns no more energy than it
 took.
 
-**Energy** can be generated if a step stops before it converges, since extrapolation includes its error. With the
+**Energy** can be generated if a step stops before it converges, since the error of x_m is extrapolated too. With the
 unbalanced force r at x_m
 
     (x - x0) . (f(x_m) + r) = (|v|²_M - |v0|²_M) / 2 + (theta - 1/2) |v - v0|²_M
 
-so ``(x - x0) . r`` is spurious work. A step is repeated if that work is large, if the extrapolation would invert tets,
-or if the step gains energy. With the kinetic energy K, the elastic energy W, and the elastic forces f and the
-accelerations a at x_m, the gain is
+so ``(x - x0) . r`` is spurious work: it changes the energy without a physical force. A step is repeated if that work is
+large, if the extrapolation would invert tets, or if the step gains energy. With the kinetic energy K, the elastic
+energy W, and the elastic forces f and the accelerations a at x_m, the gain is
 
     K(v) - K(v0) + W(x) - W(x0) - (x - x0) . (M a - f)
 
-The last term is the work of all other forces. The gain is unknown for a body whose rest shape grows. For linear systems
-it is never positive, but an extrapolated rotation stretches stiff parts by a quarter of its squared angle. A rejected
-step is repeated with BDF2 if it had converged, else with implicit Euler.
+The last term is the work of all other forces. The gain is not tested for a body whose rest shape grows. A linear system
+never gains energy. A rotating stiff part can gain energy, since the extrapolation of a rotation by an angle a stretches
+the part by a²/4. A rejected step is repeated with BDF2 if it had converged, else with implicit Euler.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
 """Largest energy gain of an accepted step, relative to its initial kinetic and elastic energy. Soft bodies gain up to
-3e-3 in rotations, which later steps of the midpoint rule take back. A step that stretches bone gains many times its
-energy.
+3e-3 in rotations, which later steps of the midpoint rule take back. If a step stretches a stiff part such as bone, the
+energy grows many times, and this limit rejects the step.
 """
 
 WORK_OF_NOTHING = 0.01
-"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy. Good steps of two
-iterations had 0.001. With a limit of 0.05, steps of one iteration doubled the energy of a swinging bar. With 0.01 they
-add no energy.
+"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy. Accurate steps that
+stopped after two iterations had 0.001. Steps that stopped after one iteration doubled the energy of a swinging bar with
+a limit of 0.05, and added no energy with 0.01.
 """
 
 
@@ -65,8 +65,8 @@ def extrapolate_theta_step(
     """Return the state at the end of a step, extrapolated from its initial ``state`` and from ``at``, the solution
     after the fraction theta of the step. Return None if the step is rejected, and must be repeated with another rule.
 
-    ``left`` (n,3) kg m: gradient of the incremental potential at the solution, or None if the step converged.
-    ``targets`` (p,3) m: positions of the pinned vertices at the end.
+    ``left`` (n,3), kg m: gradient of the incremental potential that is left at the solution of a step that did not
+    converge. It is None if the step converged. ``targets`` (p,3) m: positions of the pinned vertices at the end.
     """
     time = step.time
     x = time.extrapolated(state.positions, at.x)
