@@ -17,7 +17,7 @@ from ...core.methods.model.model import build_model
 from ...core.methods.solvers import make_solver
 from ..pictures import Bars, Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
-from .bars import DENSITY, TURNS, lattice_bar
+from .bars import DENSITY, TURNS, lattice_bar, measure_stiffness
 
 LENGTH = 4.0
 SOFT = 1e4
@@ -29,6 +29,10 @@ ROTATED = ("0.4 about y", "0.7 about (1,1,1)")
 CELLS = 3
 MOST_ITERATIONS = 1.1
 MOST_SECONDS = 1.2
+EQUAL_ERROR, MOST_AT_EQUAL_ERROR = 0.1, 0.25
+"""Error of torsional stiffness at which costs are compared, and the largest ratio of seconds to those of plain tets."""
+FINEST = 8
+"""Most cells through the bar that are tried for that error."""
 SCRAMBLED = 0.42
 """Standard deviation of scrambled vertices, in cells: 24 % of the tets are inverted."""
 COST_CELLS, REPEATS = 5, 3
@@ -42,6 +46,7 @@ def cases(data: Path | None) -> Iterator[Case]:
         yield Case(f"iterations_{part}", partial(_iterations, part))
     yield Case("scrambled", _scrambled)
     yield Case("cost", _cost)
+    yield Case("cost_at_equal_error", _cost_at_equal_error)
 
 
 def _core(X: np.ndarray) -> np.ndarray:
@@ -206,3 +211,28 @@ def _cost() -> Iterable[Row]:
         curves += [Curve(f"{words}, {name}", np.arange(len(each)), each) for name, each in seconds.items()]
     yield row(case, "tets", len(mesh.tets))
     draw("elements", case, [Plot("seconds of a step", "step", "s", curves)])
+
+
+def _cells_for_error(ratio: float, smoothed: bool) -> int:
+    """Return the fewest cells through a bar for which torsion is within EQUAL_ERROR, or FINEST."""
+    for cells in range(2, FINEST):
+        bars = [(lattice_bar(cells, TURNS[name]), TURNS[name]) for name in ROTATED]
+        if all(measure_stiffness(*bar, ratio, smoothed).torsion < 1.0 + EQUAL_ERROR for bar in bars):
+            return cells
+    return FINEST
+
+
+def _cost_at_equal_error() -> Iterable[Row]:
+    case, turn = "cost_at_equal_error", TURNS["0.4 about y"]
+    for ratio in (0.3, 0.49):
+        medians = {}
+        for words in ("smoothed", "plain"):
+            cells = _cells_for_error(ratio, words == "smoothed")
+            bar = Moving(lattice_bar(cells, turn, LENGTH), turn, SOFT, ratio, "swing", words == "smoothed")
+            for k in range(STEPS):
+                bar.advance((k + 1) / STEPS)
+            medians[words] = float(np.median(bar.motion.seconds[1:]))
+            yield row(case, f"nu {ratio}, {words}: cells for 10 % in torsion, at most {FINEST}", cells)
+            yield row(case, f"nu {ratio}, {words}: a step, median", 1e3 * medians[words], "ms")
+        over = medians["smoothed"] / medians["plain"]
+        yield row(case, f"nu {ratio}: seconds over plain", over, at_most=MOST_AT_EQUAL_ERROR)
