@@ -5,8 +5,9 @@ TASK is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or
 ``compile`` compiles all kernels at the lowest priority; ``stages`` compiles named groups of kernels, except groups that
 another process is compiling. If MODES, the requested number of skinning modes, is not 0, frames are also stored as
 handles: affine maps, blended by skinning weights. A bake stops after frame UNTIL, unless that is empty. BESIDE is the
-number of other bodies baked with the first. If it is not 0, the first line of standard input is JSON, since a command
-line could be too short: ``[[STORE_FOLDER, MODES], ...]`` of these bodies, or the names of the groups for ``stages``.
+number of other bodies baked with the first. If BESIDE is not 0, the first line of standard input is a JSON list, which
+may be longer than a command line. For a bake, the list is ``[[STORE_FOLDER, MODES], ...]`` of the other bodies. For
+``stages``, the list has the names of the groups.
 
 The process loads the package under the parent's import name, so that both share compiled kernels, reads the job from
 the store and prints events as JSON lines. It stops between steps when its standard input closes or contains a line
@@ -65,8 +66,9 @@ def _add_runtime() -> None:
 
 
 def _lines_on_windows() -> Iterator[str]:
-    """Yield the lines of standard input without a blocking read. During a blocking read Windows blocks every query of
-    the pipe. Each OpenBLAS (of NumPy, SciPy, CVXOPT) makes such a query while it is loaded, so its import would hang.
+    """Yield the lines of standard input without a blocking read, so that imports do not hang. OpenBLAS, a library in
+    NumPy, SciPy and CVXOPT, queries the standard input pipe while it is loaded. During a blocking read, Windows delays
+    the query until the read ends.
     """
     import ctypes
     import msvcrt
@@ -94,8 +96,8 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 
 def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
-    """Return a queue that receives the lines which the parent sends on standard input. At a line ``stop``, or at the
-    end of the input, ``stop`` is set and None is put in the queue.
+    """Return a queue that receives the lines which the parent sends on standard input. If the parent sends the line
+    "stop" or closes the input, the event given as ``stop`` is set, and None is put in the queue.
     """
     said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -244,8 +246,8 @@ def watch_for(parent: int) -> None:
 
 def _end_with_on_windows(parent: int) -> None:
     """Register a Windows wait that calls TerminateProcess at the end of the process with the id ``parent``. Windows
-    calls it with a pointer and a timeout flag; TerminateProcess reads the pointer as the process to end, here this
-    process, and the flag, which is never set, as the exit code 0.
+    passes two arguments: a pointer chosen here, and a timeout flag. The pointer is the handle of this process, which
+    TerminateProcess ends. The flag is 0, since the wait has no timeout, and becomes the exit code.
     """
     import ctypes
 

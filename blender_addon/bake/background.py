@@ -39,7 +39,7 @@ WITHOUT_FRAMES = ("mesh", "vibrations")
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Task modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store}
-"""Function that creates the store for a body and its job, by task mode; modes not listed use ``baking.prepare``."""
+"""Functions that create the store for a body and its job. Keys are task modes; other modes use ``baking.prepare``."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
@@ -102,8 +102,9 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Read the jobs of the bodies with the ``session_uid`` in ``uids`` from the scene, in steps, and create or open
-    their stores. Return the task mode ("" is replaced by ``bake`` or ``resume``), the jobs and the stores.
+    """Read the jobs of bodies from the scene, in steps, and create or open the stores of the bodies. Return the task
+    mode ("" is replaced by ``bake`` or ``resume``), the jobs and the stores. ``uids`` are the ``session_uid`` of the
+    bodies.
     """
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
@@ -118,7 +119,7 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
         jobs = [(yield from job_steps(obj, bpy.context, **frames))]
     else:
         if {each.session_uid for each in group_of(obj, bpy.context)} != set(uids):
-            raise SettingsError(f"The bodies that “{obj.name}” collides with changed while it waited.", "Start again.")
+            raise SettingsError(f"Other bodies collide with “{obj.name}” now than when it was queued.", "Start again.")
         jobs = yield from job_in.group_steps(bodies, bpy.context, read=job_steps)
         mode = mode or baking.mode_of_all(bodies, jobs)
     if mode in ("bake", "resume"):

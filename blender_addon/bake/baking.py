@@ -66,9 +66,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Rename the ``folder`` of an earlier bake, so that an undo can restore its frames. Return a list of the renamed
-    store if the job can reuse its tetrahedra, else []. If renaming fails or the disk lacks room for both bakes, delete
-    the other bakes kept for an undo instead. If that would free too little, raise StoreError before any deletion.
+    """Rename the ``folder`` of an earlier bake, so that an undo can restore its frames. Return a list with the renamed
+    store, but [] if the job cannot reuse its tetrahedra. If renaming fails or the disk lacks room for both bakes, leave
+    the folder and delete all bakes kept for an undo. If deleting would free too little, raise StoreError before it.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -148,8 +148,8 @@ def open_store(obj: Any) -> FrameStore:
     if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
-            "Press Bake Again, since undo does not restore deleted files. If the object was appended, copy its frames "
-            "beside this .blend instead, or beside its source file if that is on this computer.",
+            "Press Bake Again, since undo does not restore deleted files. For an appended object, you can copy its "
+            "frames to sinew_cache beside this .blend, or beside the source .blend if it is on this computer.",
         )
     if not os.path.isdir(folder) or obj.sinew.bake.is_deleted:
         raise StoreError(f"“{obj.name}” has no baked frames to resume from.", "Bake it first.")
@@ -169,8 +169,8 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. If the frames are at a former path of the .blend, they
-    are moved to its cache folder first; if another object or .blend also uses them, they are copied. Raise the errors
+    """Return the store of the object's last bake, for writing. If the .blend was renamed since, the frames are moved
+    to the new cache folder first. Frames that another object or .blend also uses are copied instead. Raise the errors
     of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
     """
     store = shown_store(obj) if shown else open_store(obj)
@@ -232,7 +232,7 @@ def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
         fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
         raise StoreError(
             f"“{baked[0]}” is baked, but not together with “{fresh[0]}”, with which it collides.",
-            "Press Bake on one of them to bake them together.",
+            f"Press Bake on “{baked[0]}” or “{fresh[0]}” to bake both together.",
         )
     return modes[bodies[0].name]
 
@@ -346,7 +346,7 @@ def wanted_modes(obj: Any) -> int:
 
 
 def kept_otherwise(obj: Any) -> bool:
-    """Return True if the displayed result differs from the settings in form (such as shape keys) or number of modes."""
+    """Return True if the settings ask for another kind of result (such as shape keys) or number of modes than shown."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames:
         return False
@@ -407,8 +407,8 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Store the solver report of a bake in the bake record for the panel, with a warning about frames that did not
-    converge.
+    """Store the solver report of a bake in the bake record, which the panel shows. If frames did not converge and the
+    record has no message, also store a warning.
     """
     from ...core.jobs.results.bake_report import read_report
 

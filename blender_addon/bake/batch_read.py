@@ -28,8 +28,8 @@ _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """Job of one body that was read early. ``sources`` are the ``session_uid`` of the data-blocks it was read from,
-    ``settings`` the values of :func:`_settings` at that time.
+    """Job of a body that still waits for its bake, read together with another body. ``sources`` are the ``session_uid``
+    of the data-blocks from which the job was read. ``settings`` are the values of :func:`_settings` at the reading.
     """
 
     job: Job
@@ -87,8 +87,8 @@ class BatchRead:
         return job.alone(0)
 
     def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
-        """Return two values: the result of :func:`sources_of` for ``obj`` and the waiting bodies, and the waiting
-        bodies that can be read together with ``obj``.
+        """Return two values. The first has the data-blocks that ``obj`` and each waiting body depend on, as returned
+        by :func:`sources_of`. The second is a list of the waiting bodies that can be read together with ``obj``.
         """
         waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
         sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
@@ -97,7 +97,7 @@ class BatchRead:
         return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
 
     def forget(self, edited: set[int]) -> None:
-        """Discard the jobs read early that depend on a data-block whose ``session_uid`` is in ``edited``."""
+        """Discard the jobs of waiting bodies that depend on a data-block whose ``session_uid`` is in ``edited``."""
         self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
 
 
@@ -176,7 +176,7 @@ def _value(value: Any, prop: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_update(_scene: Any, depsgraph: Any) -> None:
-    """Handle ``depsgraph_update_post``: discard the jobs read early that depend on an edited data-block."""
+    """Handle ``depsgraph_update_post``: discard the jobs of waiting bodies that depend on an edited data-block."""
     if depsgraph.mode == "VIEWPORT" and len(_all):
         edited = {update.id.original.session_uid for update in depsgraph.updates if _is_edit(update)}
         for together in _all:

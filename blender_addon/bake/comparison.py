@@ -1,7 +1,7 @@
 """Comparison of a body's bake with a second bake with other settings (the *ghost*): their distance and computing times.
 
 The ghost is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to
-undo. After Save As, a .blend that still reads the frames of the former file also reads the ghost there.
+undo. After Save As, the new .blend reads frames and ghost of the original .blend until it has frames of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from . import background, baking
 LOOK = 0.5
 """Minimum seconds between two checks of the files on disk."""
 BAKE = "compared"
-"""Name of an entry in the ghost's store: the key (checksum) of the body's bake, with which the ghost is compared."""
+"""Name of an entry in the ghost's store. The entry holds a checksum that identifies the bake to compare with."""
 EQUAL = 1e-12
 """Largest vertex distance between bake and ghost, as a fraction of the body's size, that counts as equal."""
 
@@ -92,7 +92,7 @@ def missing_steps(obj: Any) -> Steps[bool]:
             raise StoreError("The frames of the bake are not on disk any more.", "Press Bake Again first.")
         return True
     if record.status == "NONE":
-        raise StoreError("Frames are on disk that the scene does not display.", "Press Resume or Bake first.")
+        raise StoreError("The scene does not display the frames on disk.", "Press Resume or Bake first.")
     if record.status == "DONE" or baking.shown_store(obj).frames()[-1] >= last_frame(obj, bpy.context.scene):
         return False
     group = group_of(obj, bpy.context)
@@ -165,7 +165,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
             break
     else:
         raise SettingsError(
-            "Nothing differs from the bake, so the ghost would be identical.",
+            "Nothing differs from the bake, so a second bake would give the same frames.",
             "Choose another solver or other settings under Compare, or edit the body.",
         )
     job.check()
@@ -202,8 +202,8 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 def _take(work: Task, words: str) -> str:
     """Compute and store the distance between the bake and the ghost (second bake), which the child process has
-    simulated; ``words`` describe the settings changed for the ghost. Return "", which means in ``Task.take`` that the
-    user need not do anything before the result can be applied.
+    simulated. ``words`` describe the settings changed for the ghost. Return "", by which ``Task.take`` reports that
+    the user need not do anything more.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:

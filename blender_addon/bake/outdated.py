@@ -28,24 +28,28 @@ from ..window.redraw import redraw
 from .batch_read import Dependencies, used_by, uses
 
 AFTER = 0.5
-"""Seconds without an edit before the inputs that are slow to read are compared."""
+"""Seconds to wait after the last edit before the inputs that take long to read are read again: weights, keyframes and
+other data-blocks.
+"""
 
 _read: dict[str, str] = {}
-"""Snapshot of the inputs of each body whose bake runs, by the folder of its frames."""
+"""Snapshots of the inputs of the bodies whose bakes run. Keys are the folders of the frames."""
 _around: dict[int, dict[str, str]] = {}
-"""Digests of the slow inputs of each body, as read after the last edit, by ``session_uid``."""
+"""Digests of the inputs that take long to read (:func:`_around_it`), as read after the last edit. Keys are the
+``session_uid`` of the bodies.
+"""
 _edited_at = 0.0
 
 
 def note_read(obj: Any, folder: Any, scene: Any) -> None:
-    """Take a snapshot of the inputs of a body, which was just read for a bake into ``folder``."""
+    """Take a snapshot of a body's inputs, just after its job was read for a bake into ``folder``."""
     _read[str(folder)] = json.dumps(_look(obj, scene))
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Store in the bake record the snapshot of the inputs from which the frames in ``folder`` were computed. If there
-    is no snapshot, as for a live recording, store the present inputs, but only if ``is_another``, which is True if the
-    body now displays other frames than before.
+    """Store in the bake record the snapshot of the inputs from which the frames in ``folder`` were computed. Frames of
+    a live recording have no snapshot; then store the present inputs if ``is_another``, else leave the record as it is.
+    ``is_another`` is True if the body now displays other frames than before.
     """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
@@ -93,8 +97,8 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """Return digests of the inputs that are slow to read, by label: weights, keyframes, and the other data-blocks that
-    the body depends on.
+    """Return digests of the inputs that are slow to read: weights, keyframes, and the other data-blocks that the body
+    depends on. Keys are labels such as "painted weights".
     """
     settings = obj.sinew
     groups = [
@@ -159,8 +163,8 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Handle ``depsgraph_update_post``, undo and redo: compare the slow inputs once no edit has occurred for ``AFTER``
-    s.
+    """Handle ``depsgraph_update_post``, undo and redo. Once no edit has occurred for ``AFTER`` s, read the inputs that
+    take long to read (:func:`_around_it`).
     """
     global _edited_at
     _edited_at = time.monotonic()
@@ -169,8 +173,9 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Read the slow inputs of baked bodies in Object Mode, in the scenes shown by windows, and redraw panels if they
-    have changed (a timer function). Return the seconds to wait while edits or a playback continue, else None.
+    """Read the inputs of :func:`_around_it` (weights, keyframes, data-blocks) again, and redraw panels if any changed.
+    Only baked bodies in Object Mode, in the scenes that windows show, are read. This is a timer function: while edits
+    or a playback continue, return the seconds to wait; else None.
     """
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
@@ -189,7 +194,7 @@ def _look_again() -> float | None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Handle ``load_post``: discard the slow inputs of the previous file, and schedule a reading of the loaded file."""
+    """Handle ``load_post``: discard the digests of the previous file, and schedule a reading of the loaded file."""
     _around.clear()
     after_edit()
 

@@ -12,21 +12,23 @@ from ...foundation.unit_words import frequency_words, length_words
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
-"""Least ratio of the largest to the smallest Young's modulus at which Newton's method leaves stiff parts far from
+"""Ratio of the largest to the smallest Young's modulus from which Newton's method leaves stiff parts far from
 equilibrium. At a ratio of 1e5 the gradient after five iterations is 6e4 times that of Mixed FEM, and the energies of
 swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
 """
 CELLS_THROUGH = 2
 """Number of cells that a part needs through its thickness. Bars two cells thick are 1.02 to 1.07 times too stiff in
-bending, and bars 2, 3 and 4 cells thick 1.07 to 1.15, 1.03 to 1.05 and 1.01 to 1.03 times in torsion, at Poisson's
-ratios of 0.3 to 0.499 in four orientations. Two cells of plain tets are 1.4 to 2.3 times too stiff in torsion
-(``docs/design/elements.md``).
+bending and 1.07 to 1.15 times in torsion. In torsion, bars three cells thick are 1.03 to 1.05 times too stiff, and bars
+four cells thick 1.01 to 1.03 times. Poisson's ratios were 0.3 to 0.499, and the bars had four orientations. With plain
+(unsmoothed) tets, bars two cells thick are 1.4 to 2.3 times too stiff in torsion (``docs/design/elements.md``).
 """
 MATCHED_THROUGH = 1
-"""Least number of cells through a part's thickness at which *Match Resolution* can replace a finer lattice. For
-clamped bars 1 and 1.6 cells thick, the error relative to their swing is 2 % with *Match Resolution*, and 5 to 55 %
-without it. For a bear, painted or not, and Suzanne, 8 and 12 cells across, the error is 3 to 8 % with it, and 8 to 55 %
-without it (``bench eigenfit``, ``lattice_*``; plain tets). Ears half a cell thick stay wrong by a quarter.
+"""Smallest thickness of a part, in cells, at which *Match Resolution* can replace a finer lattice. The table has errors
+relative to the swing's amplitude, with and without *Match Resolution* (``bench eigenfit``, ``lattice_*``; plain tets).
+Ears half a cell thick keep an error of a quarter.
+
+    clamped bars, 1 and 1.6 cells thick           2 %         5 to 55 %
+    bear and Suzanne, 8 and 12 cells across       3 to 8 %    8 to 55 %
 """
 MOST_TETS = 200_000
 """Largest number of tets of a proposed resolution: an iteration then takes three seconds on two cores
@@ -36,23 +38,26 @@ PATIENCE = 5.0
 """Computing time per frame, s, above which a subspace is proposed."""
 MOVEMENT = 0.02
 """Largest displacement of pins or colliders per step, relative to the body's size, without advice for more substeps.
-The reference is the motion of a bar of 50 kPa with 16 substeps per frame. Shaken by 9, 5 and 26 % of its size per
-frame, the bar deviates from this motion by 24, 29 and 59 % of its size with one substep, and by half of that with the
-proposed substeps. Shaken by 1 %, it deviates by 7 % with one substep.
+A bar of 50 kPa was shaken, and its motion compared with the motion at 16 substeps per frame. Shaken by 1 % of its size
+per frame, the bar deviated by 7 % of its size with one substep. Shaken by 5 to 26 % per frame, the bar deviated by 24
+to 59 % with one substep, and by half as much with the substeps that this limit proposes.
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
-"""Time steps, in periods of the slowest vibration. From SPRINGY on, iterative solvers lose a third of the vibration's
-energy within nine periods, and dynamic nodes none; beyond TOO_FAST, dynamic nodes lose most of the energy, too. At
-0.035, 0.05, 0.08, 0.12 and 0.2, a bar bent by 6 % and released keeps 1.00, 1.00, 1.00, 0.54 and 0.05 of its energy with
-four nodes; with Mixed FEM (BDF2) it keeps 0.66, 0.41, 0.09, 0 and 0.
+"""Lengths of the time step, in periods of the slowest vibration. From SPRINGY on, iterative solvers lose a third of
+the vibration's energy within nine periods, but dynamic nodes lose none. Beyond TOO_FAST, dynamic nodes lose most of the
+energy, too. The table has the fraction of the energy that a bar, bent by 6 % and released, keeps.
+
+    time step, periods          0.035   0.05   0.08   0.12   0.2
+    four dynamic nodes          1.00    1.00   1.00   0.54   0.05
+    Mixed FEM (BDF2)            0.66    0.41   0.09   0      0
 """
 SMALL_STEP = 1 / 90
 """Largest time step, s, at which dynamic nodes are proposed. Their benefit was measured at 5 ms."""
 BENDS_FAR = 0.2
-"""Sag under its own weight, relative to the body's size, above which a body with few steps per period bends too far for
-dynamic nodes. A bar of 9 Hz that bends by 0.46 of its size keeps 0.2 to 0.4 of its kinetic energy with nodes, and 0.64
-with Mixed FEM (``docs/design/conjac.md``).
+"""Largest sag of a body under its own weight, relative to the body's size, at which dynamic nodes are accurate with few
+steps per period. A bar that vibrates at 9 Hz and bends by 0.46 of its size keeps 20 to 40 % of its kinetic energy with
+dynamic nodes. With Mixed FEM, the bar keeps 64 % (``docs/design/conjac.md``).
 """
 MANY_NODES = 32
 """Largest number of dynamic nodes that suits a body: a step then takes two to three times as long as a linearly
@@ -154,8 +159,8 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
         )
     if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
         return (
-            f"The body vibrates about {frequency_words(facts.slowest)} times a second, too fast for its time step with "
-            f"any solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to preserve the vibration."
+            f"The body vibrates about {frequency_words(facts.slowest)} times a second. No solver preserves this "
+            f"vibration at the present time step; {label} would need {_substeps_for_nodes(facts, use)} Substeps."
         )
     return ""
 
@@ -174,7 +179,8 @@ def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     wanted = next(k for k in SOLVER_KINDS.values() if k.takes_nodes)
     reason = (
         f"The body vibrates about {frequency_words(facts.slowest)} times a second, with {1.0 / pace:.0f} steps per "
-        f"period: in nine periods {kind.label} loses a third of the energy or more, {wanted.label} with few nodes none."
+        f"period. In nine periods {kind.label} loses a third of the energy or more; {wanted.label} with a few nodes "
+        "loses none."
     )
     return Advice("solver", wanted.name, reason)
 
@@ -214,18 +220,18 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
         return None
     if through >= MATCHED_THROUGH and _is_finer(facts, solver, now):
         reason = (
-            f"Matched to a lattice of {solver.match_cells} cells, the body vibrates and sags like it, and frames take"
+            f"With Match Resolution, the body vibrates and sags like a lattice with {solver.match_cells} Cells Across."
         )
-        return Advice("match_resolution", True, f"{thin}. {reason} about as long as now.")
+        return Advice("match_resolution", True, f"{thin}. {reason} Frames take about as long as now.")
     reason = f"{thin}: two cells bend within 7 % and twist within 15 % of the correct stiffness, four twist within 3 %."
     return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes per frame.")
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the finer lattice, whose vibrations *Match Resolution* would reproduce, is suitable.
+    """Return True if *Match Resolution* has a suitable finer lattice, whose vibrations it would reproduce.
 
-    It is suitable with at least 1.5 times the number ``cells`` of the present lattice's cells across the body, and at
-    most MOST_TETS tets.
+    The finer lattice must have at least 1.5 times as many cells across the body as the present lattice, which has
+    ``cells``. The finer lattice must also have at most MOST_TETS tets.
     """
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
@@ -244,8 +250,8 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
     if value <= solver.substeps:
         return None
     reason = (
-        f"Pins or colliders move by up to {100.0 * part:.2g} % of the body's size in a frame: "
-        f"too few substeps damp the jiggle; {value} substeps recover about half of it."
+        f"Pins or colliders move by up to {100.0 * part:.2g} % of the body's size in a frame. "
+        f"The present Substeps damp part of the jiggle; {value} Substeps recover about half of the lost part."
     )
     return Advice("substeps", value, reason)
 

@@ -56,9 +56,10 @@ def movement_of(job: Job) -> float | None:
 
 
 def _movement(positions: np.ndarray) -> float:
-    """Return the largest displacement per frame, m, of positions (frames,n,3), minus each vertex's mean displacement.
+    """Return the largest difference, m, between the displacement of a vertex in one frame and the mean over the frames.
 
-    Frames are compared one by one, since the array of all displacements may not fit into memory.
+    ``positions`` (frames,n,3), m, are those of n vertices. Frames are compared one by one, since the array of all
+    displacements may not fit into memory.
     """
     if len(positions) < 2:
         return 0.0

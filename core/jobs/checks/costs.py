@@ -20,13 +20,15 @@ GROWTH = 1.5
 REDUCED_GROWTH = 1.5
 """Exponent of the step time's growth with the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16
-"""Number of tets and of modes to which ``SolverKind.seconds`` refers, the step time used until a bake measures it."""
+"""Number of tets and of modes of the body for which ``SolverKind.seconds`` gives the step time. This step time is used
+until a bake has measured the step time of the user's body.
+"""
 
 CONTACT = 10.0
-"""Factor on the step time in contact or self-contact, correct within a factor of three. Three draft boxes that fall 15
-mm onto one another take 13 times as long as alone on the ground with 3,024 tets each, and 25 times with 13,200 (3.0 and
-5.5 times the iterations, each 4.4 and 4.6 times as long). One box with self-contact takes 16 times as long. An
-iteration of *Clean* boxes of 24,000 tets takes twice as long (``docs/benchmarks/contact.md``).
+"""Factor on the step time in contact or self-contact, correct within a factor of three. A step of three *Draft* boxes
+that fall 15 mm onto one another takes longer than without contact between them: 13 times as long with 3,024 tets per
+box, and 25 times with 13,200. One box with self-contact takes 16 times as long. For *Clean* boxes of 24,000 tets,
+contact doubles the time of an iteration (``docs/benchmarks/contact.md``).
 """
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -44,13 +46,17 @@ BYTES_A_REDUCED_TET = 1200.0
 modes, the larger one at 2.33 GB with 64; the estimates are 0.55, 2.0 and 3.3 GB.
 """
 MODE_VERTEX, MODE_TET = 22.0, 2.0
-"""Numbers stored for each mode: per vertex (weights, bases, vectors of the eigensolver), and per tet (features of the
-clustering).
+"""Counts of the 8-byte values stored for each mode, per vertex and per tet. The values of a vertex are weights,
+bases, and vectors of the eigensolver. The values of a tet are features for the clustering.
 """
 BYTES_A_SURFACE_VERTEX = 1000.0
-"""Bytes per vertex of the render surface: embedding, and contact, force and sample points; 918 counted."""
+"""Bytes per vertex of the render surface: embedding, and contact, force and sample points. The sum of their arrays is
+918 bytes, rounded up here.
+"""
 BYTES_A_COLLIDER_TRIANGLE = 800.0
-"""Bytes per triangle of a collider: connectivity and poses; 732 counted for a moving collider."""
+"""Bytes per triangle of a collider: connectivity and poses. The sum of the arrays of a moving collider is 732 bytes,
+rounded up here.
+"""
 TETS_A_VERTEX = 4.5
 """Tets per vertex of a lattice: from 4 in thin ones to 5.5 in compact and fine ones."""
 TETS_AN_ELEMENT = 2.7
@@ -63,13 +69,14 @@ FRAME_HEADER = 4096
 POINT, CACHE_POINT = 24, 12
 """Bytes per position in a frame's file, and in a point cache."""
 TET, TET_STATE, TET_MODE, TET_SWING = 79, 30, 3.5, 65
-"""Bytes per tetrahedron on disk: in mesh and material files; in a solver state; in the weights of one mode; and in the
-trial simulation that tests a match (228 per vertex). Beams of 3,648 and 51,600 tets take 203 and 193 bytes per tet
-in all in the full space, 148 and 129 with 16 modes.
+"""Bytes per tetrahedron on disk. TET: mesh and material files. TET_STATE: a solver state. TET_MODE: the weights of one
+mode. TET_SWING: the trial simulation that tests a match. All files of two beams take 203 and 193 bytes per tet in the
+full space, and 148 and 129 with 16 modes.
 """
 SKIN = 5e3
-"""Bytes of a body's contact surface, which is stored twice, divided by the number of tets to the power 2/3. A bear of
-18,021 and 70,525 tets takes 2.5 and 6.7 MB, a virus of 76,106 tets 9.2 MB; the estimates are 3.4, 8.5 and 9.0 MB.
+"""Factor c of the estimate ``c tets^(2/3)`` for the bytes of a body's contact surface, which is stored twice. A bear
+with 18,021 tets takes 2.5 MB (estimate 3.4), the bear with 70,525 tets 6.7 MB (8.5), and a virus with 76,106 tets 9.2
+MB (9.0).
 """
 SPARE = 1.1
 """Safety factor on the disk space, which also covers the job's file."""
@@ -131,7 +138,8 @@ def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace
 
     ``tets`` is the number of tets of this body, ``beside`` has the number of tets of each other body in the bake. The
     measured time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power
-    GROWTH. It is also divided by CONTACT if the body has contact, since a pace is without contact.
+    GROWTH. The time of a body with contact is also divided by CONTACT, since :class:`Pace` holds step times without
+    contact.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -159,15 +167,17 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 def vertex_factor(vertices: float) -> float:
     """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex.
 
-    Preconditioners, the computation of a subspace, and the extension of accelerations into the body have such a matrix.
+    A matrix of this size is factorized for a preconditioner, for the computation of a subspace, and for the extension
+    of accelerations into the body.
     """
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the number of non-zeros in the matrix factor of the solver's linear system, for ``vertices`` vertices.
+    """Return the number of non-zeros in the matrix factor that the linear solver stores for ``vertices`` vertices.
 
-    This is the direct factor, or that of the preconditioner if conjugate gradients solve the system.
+    A direct solver stores the Cholesky factor of the linear system. Conjugate gradients store only the smaller factor
+    of their preconditioner.
     """
     direct, free = entries_of_compact(vertices), available_memory()
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
@@ -195,9 +205,10 @@ def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
-    """Return the disk space, bytes, of a body of ``tets`` tetrahedra without its frames.
+    """Return the disk space, bytes, of the files of a body except its frames.
 
-    This includes the mesh, the solver states or modes, and with ``has_contact`` the contact surfaces.
+    ``tets`` is the body's number of tetrahedra. The files hold the mesh, the solver states or modes, and, if
+    ``has_contact``, the contact surfaces.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0

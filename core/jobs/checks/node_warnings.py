@@ -16,7 +16,7 @@ from ..job.job import Job
 ON_A_LINE = 0.01
 """Largest distance of nodes from a common line, relative to the body's size, at which they count as collinear."""
 FEW = 4
-"""Largest number of nodes that cost little with any linear solver."""
+"""Largest number of dynamic nodes at which a step is fast with every linear solver."""
 PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 

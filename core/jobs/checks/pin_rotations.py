@@ -12,8 +12,8 @@ from ..job.job import Job
 from .rotations import rotation_angle
 
 FAR = np.radians(100.0)
-"""Rotation in one frame, rad, from which a warning is given. Of draft bars whose pins were rotated, some stayed folded
-from 150 degrees on, others from 180, even with eight samples per frame.
+"""Rotation in one frame, rad, from which a warning is given. In tests with bars (*Draft* lattice), rotated pins left
+some bars folded from 150 degrees on, and others from 180 degrees on. Eight samples per frame did not help.
 """
 MOST_PINS = 200
 """Largest number of pins sampled in each group."""

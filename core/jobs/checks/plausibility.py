@@ -12,7 +12,7 @@ LARGEST = 50.0
 """Size, m, beyond which elastic bodies move so slowly that a wrong unit of length is likely."""
 
 SLIGHT = 1e-3
-"""Least visible fall of a body in its first second, relative to its size."""
+"""Fall of a body in its first second, relative to the body's size, below which the fall is hardly visible."""
 
 WEAKEST = 0.02
 """Gravity, relative to the Earth's, below which even a small body seems to float. If a scene in centimetres is scaled

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 FLAT = 1e-6
-"""Largest ratio of the second to the first singular value at which points are collinear; no rotation is determined."""
+"""Largest ratio of the second to the first singular value of ``after.T @ before`` (3,3) at which the points count as
+collinear. Collinear points do not determine a rotation.
+"""
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:

@@ -1,11 +1,14 @@
-"""Sag of a body under its own weight, from its surface alone: before tetrahedra exist, for interfaces.
+"""Estimate of the sag of a body under its own weight, from its surface alone.
 
-The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column
-of length L sags by ``rho g L² / (2 E)``, a bar by ``q L⁴ / (8 E I)``, that is ``3/2 rho g L⁴ / (E a²)`` for a square
-section of side a. For a point with the vector L from the nearest pin, the column's length is the component of L along
-gravity, and the bar's L⁴ is |L|² times the squared component of L across gravity. Without pins the body stands, and L
-is the body's height. The side is four times the volume divided by the area, as for a long bar. A standing column
-buckles under its own weight if it is higher than ``(7.84 E I / (rho g A))^⅓`` (Greenhill).
+Interfaces use the estimate before tetrahedra exist.
+
+The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column of
+length L sags by ``rho g L² / (2 E)``. A bar with the weight q per length sags by ``q L⁴ / (8 E I)``, that is
+``3/2 rho g L⁴ / (E a²)`` for a square section of side a. For a point with the vector L from the nearest pin, the
+column's length is the component of L along gravity, and the bar's L⁴ is |L|² times the squared component of L across
+gravity. Without pins the body stands, and L is the body's height. The side is four times the volume divided by the
+area, as for a long bar. A standing column buckles under its own weight if it is higher than
+``(7.84 E I / (rho g A))^⅓`` (Greenhill).
 
 Compared with simulations of tetrahedra, the sag is within a factor of two for columns, bars, cubes, balls, and a head
 on its neck, its back or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin
@@ -25,7 +28,7 @@ from ...geometry.tetrahedra.tet_count import SurfaceMeasure
 MOST = 5000
 """Largest number of surface vertices at which the sag is evaluated."""
 GREENHILL = 12.0 / 7.837
-"""Factor c in ``E / (rho g) = c height³ / side²``, at which a square column buckles."""
+"""Factor c of Greenhill's limit: a square column buckles if ``E / (rho g)`` is less than ``c height³ / side²``."""
 
 
 class Sag(NamedTuple):

@@ -13,8 +13,9 @@ from ...geometry.mesh.vertex_normals import face_normals
 SPACING, BESIDE = 0.25, 1e-3
 """Spacing of the sample points on the surface, and offset to either side of it at which they are tested, in cells."""
 OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
-"""Distance outside the skin, in cells, above which a point counts as lost; fraction of the surface that must be lost
-for a warning; and distance, in cells, at which a single lost point suffices, since a thin rod has little surface.
+"""Limits. OUTSIDE: distance outside the skin, in cells, above which a surface point counts as lost. NOTICEABLE: lost
+fraction of the surface above which a warning is given. FAR: distance outside the skin, in cells, above which a single
+point causes a warning; this limit finds thin rods, whose fraction of the surface is small.
 """
 
 

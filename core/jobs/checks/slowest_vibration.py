@@ -18,15 +18,17 @@ RIGID = 6
 INDEPENDENT = 1e-9
 """Smallest eigenvalue of the Gram matrix of the trial displacements, relative to the largest, that is kept."""
 ALIKE = 10.0
-"""Largest ratio of Young's moduli within a body at which smooth displacements represent its slowest vibration."""
+"""Largest ratio of Young's moduli within a body at which a frequency is estimated. At larger ratios, the slowest
+vibration differs too much from the smooth trial displacements.
+"""
 
 
 def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     """Estimate the lowest vibration frequency, Hz, of a body; 0 if its stiffness varies too much for the estimate.
 
     The Rayleigh-Ritz method uses displacements ``d(x) q(x)``, where d is the distance of the point x from the nearest
-    pin (1 without pins), and q a quadratic polynomial. The error is at most a sixth for bars; the estimate is too high
-    if single limbs swing.
+    pin (1 without pins), and q a quadratic polynomial. For bars, the relative error of the frequency is at most a
+    sixth. For bodies whose slowest vibration is that of a single limb, the estimated frequency is too high.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0

@@ -14,9 +14,11 @@ from .advice import CELLS_THROUGH
 LEAST_SHARE = 0.005
 """Smallest fraction of the surface for which a warning about thin parts is given."""
 MOST = 2_500
-"""Largest number of surface triangles at which the thickness is measured."""
+"""Largest number of surface triangles whose thickness is measured. On a finer surface, a sample is measured."""
 LEAST_ROBUST = 2e-3
-"""Smallest thickness, relative to the body's size, that the method Robust can mesh; fTetWild loses 1.3e-3 and less."""
+"""Smallest thickness, relative to the body's size, that the method Robust can mesh. The mesher of Robust, fTetWild,
+loses parts whose relative thickness is 1.3e-3 or less.
+"""
 
 
 def cell_of(job: Job) -> float:

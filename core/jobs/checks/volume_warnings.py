@@ -9,12 +9,16 @@ from ...geometry.tetrahedra.tet_count import measure_surface
 from ..job.job import Job
 
 WARNED = 0.03
-"""Largest difference between the tets' volume and the enclosed volume, relative to the latter, without a warning."""
+"""Difference between the tets' volume and the enclosed volume, divided by the enclosed volume, above which a warning is
+given.
+"""
 SHEET = 1e-6
-"""Smallest enclosed volume, relative to the cube of the mesh's size, with which a mesh does not count as a sheet."""
+"""Enclosed volume, relative to the cube of the mesh's size, below which a mesh counts as a sheet."""
 
 CLOSED = 1e-9
-"""Largest norm of the sum of area-weighted face normals, relative to the area, at which a surface counts as closed."""
+"""Largest openness of a surface that counts as closed. The openness is the norm of the sum of all face normals times
+face areas, divided by the total area.
+"""
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
@@ -31,7 +35,7 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
     off = filled / enclosed - 1.0
     if abs(off) <= WARNED:
         return []
-    said = f"Mass and volume are {abs(off):.0%} {'above' if off > 0.0 else 'below'} what the mesh encloses"
+    said = f"The tetrahedra's volume and mass are {abs(off):.0%} {'above' if off > 0.0 else 'below'} those of the mesh"
     if not job.body.is_lattice:
         return [f"{said}: raise Cells Across, or choose Draft (lattice)."]
     if off > 0.0:  # a lattice measures all volumes but those of sheets

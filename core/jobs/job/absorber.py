@@ -46,7 +46,7 @@ class Absorber:
         if t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
             raise self._refuse("has no faces", "Add faces, or remove the absorber (its Collision in Blender).")
         if x.ndim != 3 or x.shape[2] != 3 or len(x) == 0 or self.absorption.ndim != 1 or len(self.absorption) == 0:
-            raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,) for f frames.")
+            raise self._refuse("has arrays of wrong shapes", "Give positions (f,k,3) and absorption (f,) for f frames.")
         if t.min() < 0 or t.max() >= x.shape[1]:
             raise self._refuse("has a face with a vertex that does not exist", "Check its mesh.")
         if not np.isfinite(x).all():

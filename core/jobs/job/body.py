@@ -1,8 +1,8 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
 Each dataclass field has metadata (``core/foundation/schema/field_metadata.py``): the fingerprint to which the field
-contributes, its variation over the frames, and its label for artists. Saving, conversion to other frames and the list
-of edits use these metadata.
+contributes, its variation over the frames, and its label for artists. The metadata are used to save jobs, to change
+the frame range, and to list the edits since a bake.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class Body:
         Positively oriented tetrahedra that use all vertices of ``surface``; None to make tetrahedra by ``resolution``.
         :meth:`of_tets` makes a body of given tetrahedra.
     materials : tuple of MaterialSettings
-        At least one material; a single one needs no tuple.
+        At least one material. Instead of a tuple, a single MaterialSettings is accepted.
     material_weights : (n, len(materials)) float64
-        Painted weight of each material at each vertex; zero by default. The first material fills a sum below 1.
+        Painted weight of each material at each vertex; zero by default. If the weights of a vertex add up to less than
+        1, the first material gets the rest.
     tet_materials : (m,) int32 or None
         Index of the material per tet, from 0, instead of ``material_weights``.
     layers : tuple of Layer
@@ -83,9 +84,9 @@ class Body:
     initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
     goal : Spring or None
-        Springs from surface vertices to their animated positions, stiff in proportion to weight and area. With a
-        ``stiffness`` of 1 and weights of 1, the springs of the whole surface have a total stiffness, N/m, of the lowest
-        Young's modulus times the body's size (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
+        Springs from surface vertices to their animated positions. Each spring's stiffness is proportional to weight and
+        area. If ``stiffness`` and all weights are 1, the total stiffness of the springs, N/m, is the lowest Young's
+        modulus times the body's size (``goal_stiffness`` in ``core/mechanics/forces/springs.py``).
     springs : tuple of Spring
         Springs from surface vertices to moving targets.
     colliders : tuple of Ground and Collider
@@ -147,7 +148,7 @@ class Body:
     contact_with: tuple[str, ...] | None = field_spec("the bodies it collides with", word="collisions", default=None)
     pairs: tuple[PairSettings, ...] = field_spec("pair", word="collisions", default=())
     group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
-    group_index: int = field_spec("its index among the bodies of its group", word="collisions", default=0)
+    group_index: int = field_spec("the body's index in its contact group", word="collisions", default=0)
     accelerations: np.ndarray | None = field_spec(
         "acceleration", word="fields", default=None, dtype=np.float64, over_frames=True
     )
@@ -171,7 +172,7 @@ class Body:
     def __post_init__(self) -> None:
         if not isinstance(self.surface, SurfaceMesh):
             kind = type(self.surface).__name__
-            raise MeshError(f"The surface is a {kind}.", "Give a Surface: of arrays, by of_faces, or by read_surface.")
+            raise MeshError(f"The surface is a {kind}.", "Give a Surface, made by Surface, of_faces or read_surface.")
         rest = self.surface.positions
         pinned = array_of(self.pinned_vertices, PinError, "Body: pinned vertices")
         if pinned.dtype == bool and pinned.shape == (len(rest),):
@@ -294,7 +295,7 @@ class Body:
 
     def _validate_materials(self, n: int) -> None:
         if not self.materials:
-            raise SettingsError("The body has no physical material.", "Add one to materials (Physical Materials).")
+            raise SettingsError("The body has no physical material.", "Add a material (Physical Materials in Blender).")
         for noun, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
             if values.shape != (n, len(self.materials)):
                 raise SettingsError(
@@ -315,8 +316,8 @@ class Body:
             return
         if tets is None or kinds.shape != (len(tets),) or not _are_vertices(kinds, len(self.materials)):
             raise SettingsError(
-                f"The array tet_materials has shape {kinds.shape}, or indices beyond {len(self.materials)} materials.",
-                "Give one index of a material, from 0, per tetrahedron in the array tets.",
+                f"The array tet_materials of shape {kinds.shape} is not a list of one material index per tetrahedron.",
+                f"Give the index of a material for each row of tets, at least 0 and less than {len(self.materials)}.",
             )
 
     def _validate_pins(self, frames: int) -> None:

@@ -21,8 +21,9 @@ from ...foundation.schema.tracks import fits
 class Spring:
     """Springs of rest length zero from surface vertices to moving targets.
 
-    If the targets are animated positions of the vertices themselves, the springs act as soft pins. In ``Body.goal``,
-    ``weights`` are absolute, not relative, and ``stiffness`` has no unit.
+    If the targets are animated positions of the vertices themselves, the springs act as soft pins. The springs of the
+    field ``goal`` of a :class:`Body` differ in two points: ``weights`` are absolute, not relative, and ``stiffness`` is
+    a factor without a unit.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class Spring:
         track = self.stiffness.ndim == 1 and fits(self.targets, len(self.stiffness))
         if self.weights.shape != (p,) or not track or self.targets.shape[1:] != (p, 3):
             raise SpringError(
-                f"The arrays of the spring “{self.name}” have lengths that do not fit.",
+                f"The arrays of the spring “{self.name}” have wrong shapes.",
                 "Give one weight per vertex, one stiffness per frame, and one target per sample and vertex.",
             )
         if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
@@ -117,5 +118,5 @@ class Collider(ColliderSettings):
         if len(bad):
             raise ColliderError(
                 f"Vertex {bad[0][1]} of the collider “{self.name}” has a position that is not a number.",
-                "Check its modifiers and its animation.",
+                "Check the modifiers and the animation of the collider.",
             )

@@ -56,9 +56,10 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Return the tracks (arrays sampled over time) of a job that have samples between frames, not only at frames.
+    """Return the tracks of a job with samples between frames. A track is an array sampled over time.
 
-    Each entry is the name of the track, as users know it, and its array.
+    Tracks that are sampled only at frames are left out. Each entry is the name of the track, as users know it, and its
+    array.
     """
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
@@ -70,9 +71,10 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of fields without effect in this job, since an optional field that they depend on is None.
+    """Return the paths of the fields that have no effect in this job.
 
-    For example, a refinement factor has no effect without painted refinement.
+    A field has no effect if it depends on an optional field that is None. For example, a refinement factor has no
+    effect without painted refinement.
     """
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None

@@ -38,10 +38,11 @@ class ForceField:
     vertices : (f,k,3) m, normals : (f,k,3) unit vectors, triangles : (t,3)
         Mesh of the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); None for other shapes.
     low, high : (3,) m; samples : (f,a,b,c,k)
-        Corners of a box, and k values at each of the a x b x c knots of a grid in it, for a field that has no formula
-        (:class:`forces.field_samples.FieldSamples`); None for other fields.
+        Corners of a box, and k values at each of the a x b x c knots of a grid in the box
+        (:class:`forces.field_samples.FieldSamples`). Only field types that no formula describes, such as textures, have
+        a grid; for other types, ``low``, ``high`` and ``samples`` are None.
     absorbers : tuple of int
-        Indices into ``Body.absorbers`` of the surfaces that weaken the field behind them.
+        Indices into ``Body.absorbers``. Each of these surfaces weakens the field in the region behind the surface.
     """
 
     name: str
@@ -90,7 +91,7 @@ class ForceField:
     def _validate_shapes(self) -> None:
         shapes = {"numbers": (len(FieldNumbers._fields),), "centres": (3,), "axes": (3,)}
         if any(getattr(self, name).shape[1:] != shape for name, shape in shapes.items()):
-            raise self._refuse("has arrays that do not fit", "Give numbers (frames, 12), centres and axes (frames, 3).")
+            raise self._refuse("has arrays of wrong shapes", "Give numbers (frames, 12), centres and axes (frames, 3).")
         if self.form.shape in ("SURFACE", "POINTS"):
             has = self.vertices is not None and self.vertices.ndim == 3 and self.vertices.shape[1] > 0
             if not has or self.vertices.shape[2] != 3:
@@ -109,7 +110,7 @@ class ForceField:
             if grid is None or grid.ndim != 5 or grid.shape[4] != count or min(grid.shape[1:4]) < 2:
                 raise self._refuse("has no samples", f"Give samples of {count} numbers at each knot of a grid.")
             if self.low is None or self.high is None or self.low.shape != (3,) or not (self.low < self.high).all():
-                raise self._refuse("has no box for its samples", "Give the box's lower and upper corner, low and high.")
+                raise self._refuse("has a grid without a valid box", "Give the corners low and high, with low < high.")
 
     def _validate_values(self) -> None:
         numbers = FieldNumbers(*self.numbers.T)

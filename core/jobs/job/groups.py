@@ -67,7 +67,10 @@ def can_collide(a: Body, b: Body) -> bool:
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Return one job per body of a job whose bodies form a group, with the other bodies as ``group_members``."""
+    """Return one job for each body of ``job``. In each new job, ``group_members`` lists the other bodies.
+
+    The bodies of ``job`` must form a group (bodies that are baked together).
+    """
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and can_collide(a, b)] for a in bodies]
     contact_lists = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
@@ -103,20 +106,20 @@ def check_group(jobs: Sequence[Job]) -> None:
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
                 f"“{other}” and “{name}” collide, but differ in frame range, frame rate or pre-roll.",
-                "Make them equal, or turn off contact with bodies for one (Collide With > Soft Bodies).",
+                "Give both equal settings, or turn off contact with bodies for one body (Collide With > Soft Bodies).",
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
             first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
             raise SettingsError(
                 f"“{first}” and “{second}” collide, but one is in a subspace and the other is not.",
-                "Give both the same Solver, or turn off contact with bodies for one (Collide With > Soft Bodies).",
+                "Give both the same Solver, or turn off contact with bodies for one body (Collide With > Soft Bodies).",
             )
         same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
         if replace(job.body.solver, **same) != lead.body.solver:
             differ = "; ".join(details("solver", lead, job))
             raise SettingsError(
                 f"“{other}” and “{name}” collide, but differ in solver settings ({differ}).",
-                "Make them equal, or turn off contact with bodies for one (Collide With > Soft Bodies).",
+                "Give both equal settings, or turn off contact with bodies for one body (Collide With > Soft Bodies).",
             )
 
 

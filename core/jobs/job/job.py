@@ -21,7 +21,7 @@ from .fingerprints import LENGTHS, fingerprints_of
 from .job_file import load_part, save_part
 
 SLOWEST = 1e-6
-"""Smallest frame rate, 1/s; its inverse is the largest."""
+"""Smallest frame rate, 1/s. The largest frame rate is 1 / SLOWEST, that is 1e6 per second."""
 
 JOB_FORMAT = 8
 LAST_FRAME = 1048574
@@ -35,7 +35,7 @@ class Job:
     Attributes
     ----------
     bodies : tuple of Body
-        At least one body, each with a different name; a single one needs no tuple.
+        At least one body, each with a different name. Instead of a tuple, a single Body is accepted.
     frame_start, frame_end : int
         First and last frame. At ``frame_start`` each body is still, in its rest shape or its ``initial_shape``.
     pre_roll : int
@@ -43,7 +43,8 @@ class Job:
     frame_rate : float
         Frames per second.
     length_factor : float
-        Factor by which an interface has multiplied all lengths; it divides displacements by this factor for display.
+        Factor by which an interface has multiplied all lengths. For display, the interface divides displacements by the
+        factor.
     """
 
     bodies: tuple[Body, ...]

@@ -164,7 +164,10 @@ def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int
 
 
 def _between_frames(before: Job, now: Job) -> list[str]:
-    """Return the names of tracks whose samples between frames differ, or that only one of two jobs has."""
+    """Return the names of the tracks whose samples between frames differ between the jobs ``before`` and ``now``.
+
+    If a track has samples between frames in only one of the jobs, the track counts as different.
+    """
     a, b = dict(substep_tracks(before)), dict(substep_tracks(now))
     found = []
     for name in dict.fromkeys((*a, *b)):

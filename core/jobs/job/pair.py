@@ -29,7 +29,7 @@ class PairSettings:
         check_ranges(self, SettingsError, f"The pair with “{words_of(self.other)}”")
         if not self.other:
             raise SettingsError(
-                "A contact pair does not name its other body or collider.", "Choose it, or remove the pair."
+                "A contact pair does not name its other body or collider.", "Choose the partner, or remove the pair."
             )
 
     @property

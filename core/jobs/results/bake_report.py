@@ -40,19 +40,21 @@ MEANINGS = {
 """Meanings of the table's columns, by their headings."""
 
 MOVING = "Still Moving (m)"
-"""Heading of the column *Still Moving*: with the unit in CSV files; in the text table each value has a unit."""
+"""Heading of the column *Still Moving* in CSV files. In the text table the heading has no unit, but each value has."""
 
 
 LOST = 0.01
-"""Largest fraction of the kinetic energy in a step that the dynamic nodes may lack without a warning. A part that
-rotates by ten degrees in a step lacks that much.
+"""Smallest fraction of a step's kinetic energy that leads to a warning if the dynamic nodes cannot represent it. The
+nodes miss about this fraction of the energy of a part that rotates by ten degrees in a step.
 """
 
 SEEN = 1e-4
 """Smallest visible displacement, relative to the body's size: a fifth of a pixel of a body 2,000 pixels across."""
 
 REDONE = 0.1
-"""Largest fraction of the steps that may buckle, or be computed again by another integrator, without a warning."""
+"""Fraction of all steps above which a warning is given about steps in which the body buckled. The limit also applies
+to steps that another integrator computed again.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class FrameReport:
     reasons : why the unconverged steps ended; if every step converged, why all steps ended
     movement, force : largest displacement of a vertex in the last iteration of a step, m, and largest unbalanced force,
         N; maxima over the unconverged steps, or over all steps if every step converged
-    taken, lost, contacts : maxima over the steps of the fields of the same name in ``StepReport``
+    taken, lost, contacts : largest value in any step of the field ``taken``, ``lost`` or ``contacts`` of ``StepReport``
     redone : number of steps that were computed again by another integrator
     buckling : number of steps with ``StepReport.buckles``
     nearest : smallest distance of surfaces in contact, m; 0 without contact
@@ -211,8 +213,10 @@ class BakeReport:
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Return a sentence with the elastic energy removed by vibration matching, divided by the largest energy that
-        it can remove, in the frame where this ratio is largest; "" if the ratio is 0."""
+        """Return a sentence about the elastic energy that vibration matching removes; "" if it removes none.
+
+        The sentence gives the removed energy, divided by the largest energy that matching can remove, in the frame with
+        the largest ratio."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
@@ -230,23 +234,27 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Return the names of the bodies that were solved in one system with this body, with the frames; "" without
-        any."""
+        """Return a sentence that lists the bodies that were solved in one system with this body, and the frames.
+
+        The result is "" if no other body was solved in one system with this body."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.solved_with])
         named = ", ".join(f"“{name}”" for name in names)
-        return f"In frames {frames} the body could touch {named}: iterations are those of their joint system."
+        return (
+            f"In frames {frames} the body could touch {named}: all were solved as one system, and the iterations "
+            "are those of this system."
+        )
 
     def blocked_words(self) -> str:
-        """Return the names of the objects that blocked each other, with the frames; "" without any."""
+        """Return a sentence that lists objects that blocked each other, and the frames; "" if nothing was blocked."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
         frames = frame_words([frame.frame for frame in self.frames if frame.blocked])
         named = "; ".join(f"“{one}” and “{other}”" for one, other in pairs)
-        return f"In frames {frames} pins or colliders did not reach their positions between {named}: leave room there."
+        return f"In frames {frames} pins or colliders were blocked on their paths: leave more room between {named}."
 
     def lost_words(self) -> str:
         """Return a warning if the dynamic nodes (vertices integrated in time) cannot represent at least the fraction
@@ -257,16 +265,18 @@ class BakeReport:
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Return warnings if another integrator recomputed more than the fraction REDONE of the steps, or if the body
-        buckled between its dynamic nodes (vertices integrated in time) in more than that fraction; else ""."""
+        """Return warnings about too many steps of two kinds; "" if there are none.
+
+        Steps of the first kind were recomputed by another integrator than the chosen one. In steps of the second kind,
+        the body buckled between its dynamic nodes (vertices integrated in time). The limit is REDONE."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
             said.append(f"{redone} of {steps} steps were recomputed by BDF2 or Implicit Euler: raise Substeps.")
         if buckling > REDONE * steps:
             said.append(
-                f"In {buckling} of {steps} steps the body buckled between its nodes, where it is then too stiff: add "
-                "nodes there, or use Mixed FEM."
+                f"In {buckling} of {steps} steps the body buckled between its nodes. The motion is too stiff where it "
+                "buckled: add nodes there, or use Mixed FEM."
             )
         return " ".join(said)
 
@@ -395,7 +405,7 @@ def _number(value: Any) -> float:
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """Return the pairs of names in a value from a file; empty if the value is not a list."""
+    """Return the valid pairs of names in ``value``, read from a frame's file; empty if ``value`` is not a list."""
     pairs = value if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
 

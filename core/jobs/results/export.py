@@ -27,10 +27,10 @@ def output_files(out: Path, frames: range | list[int]) -> list[Path]:
 
 
 def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
-    """Raise SettingsError or StoreError, before a long simulation, if :func:`export` to ``out`` would fail after it.
+    """Raise SettingsError or StoreError if :func:`export` would fail to write the frame numbers ``frames`` to ``out``.
 
-    Causes are an unknown file extension, a folder that is not writable, or an output that would overwrite one of the
-    files ``inputs`` of the scene.
+    Call it before a long simulation. Causes of failure are an unknown file extension, a folder that is not writable,
+    and an output that would overwrite one of ``inputs``, the files that the scene reads.
     """
     if not out.suffix:
         raise SettingsError(

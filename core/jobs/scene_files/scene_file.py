@@ -45,7 +45,7 @@
     strength = [[1, 1], [20, 0]]      # in units of the softest modulus times the body's size; by frame, or one number
 
     [[vibration]]                     # change of the stiffness of one of the body's lowest vibrations
-    number = 1                        # 1 is the lowest; by default the position of the table
+    number = 1                        # 1 is the lowest; default: k in the k-th table [[vibration]]
     stiffness = [[1, 1], [30, 0.2]]   # factor on its stiffness, 0.1 to 10, by frame or one number
 
     [ground]                          # a level floor, the first of the colliders; fields of Ground
@@ -72,10 +72,14 @@
     box = [[0, 0, 0], [1, 1, 1]]      # or vertices; default: the whole body
 
     [[force_field]]                   # as in Blender, with its names; numbers and vectors may be keyframed
-    type = "WIND"                     # or FORCE, VORTEX, MAGNET, HARMONIC, CHARGE (strength times charge), DRAG
-    strength = [[1, 0], [20, 8]]      # m/s² in a wind; DRAG: linear_drag, quadratic_drag; HARMONIC: harmonic_damping,
-    flow = 1                          #   rest_length besides; FORCE: use_gravity_falloff
-    noise = 2                         # and seed
+    type = "WIND"                     # or FORCE, VORTEX, MAGNET, HARMONIC, DRAG; CHARGE (give strength times charge)
+    strength = [[1, 0], [20, 8]]      # m/s² in a wind
+    # linear_drag, quadratic_drag     # for DRAG, instead of strength
+    # harmonic_damping, rest_length   # for HARMONIC, in addition to strength
+    # use_gravity_falloff             # for FORCE: true or false
+    flow = 1
+    noise = 2
+    seed = 1                          # whole number that selects the noise
     location = [0, 0, 0]
     axis = [1, 0, 0]                  # direction of the field's z axis
     shape = "PLANE"                   # or POINT, LINE; SURFACE, POINTS with mesh = "sheet.obj" around the location
@@ -136,7 +140,7 @@ _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
-"""Name of the entry that holds a file name, by the name of the list of tables."""
+"""Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the two other lists."""
 
 
 @checked(SettingsError)

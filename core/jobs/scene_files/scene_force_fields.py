@@ -31,13 +31,15 @@ _FALLOFF = {
     "noise": "noise",
     "weight": "weight",
 }
-"""Names in :class:`FieldNumbers` of the numeric entries that every field type has, by the name of the entry."""
+"""Numeric entries that every field type has. Each maps to the name of a parameter in :class:`FieldNumbers`."""
 
 _OWN = {
     "DRAG": {"linear_drag": "strength", "quadratic_drag": "damping"},
     "HARMONIC": {"strength": "strength", "harmonic_damping": "damping", "rest_length": "rest_length"},
 }
-"""Names in :class:`FieldNumbers` of further numeric entries, by field type; other types have only ``strength``."""
+"""Numeric entries, besides those in ``_FALLOFF``, of two field types. Other field types have only ``strength``. Each
+entry maps to the name of a parameter in :class:`FieldNumbers`.
+"""
 
 _BEGINNINGS = {"linear_drag": 1.0, "quadratic_drag": 1.0, "harmonic_damping": 1.0, "strength": 1.0}
 _ABOUT = {"type", "name", "shape", "falloff_type", "z_direction", "location", "axis", "mesh", "seed", "use_absorption"}

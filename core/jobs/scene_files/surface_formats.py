@@ -175,7 +175,7 @@ class _Bytes:
         self._body, self._order, self._at = body, order, 0
 
     def take(self, number: str, many: int) -> np.ndarray:
-        """Return the next ``many`` numbers, which have the NumPy type ``number`` in the file."""
+        """Return the next numbers of the file. ``many`` is their count, ``number`` their NumPy type, such as ``f4``."""
         found = np.frombuffer(self._body, self._order + number, many, self._at) if many else np.empty(0)
         self._at += found.nbytes
         return found

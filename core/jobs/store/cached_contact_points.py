@@ -12,7 +12,7 @@ from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
 TOUCHING_FORMAT = 1
-"""Version in the cache key. Raise it when the selection from the same points differs from that of earlier versions."""
+"""Version in the cache key. Raise it when the same positions give other contact points than before."""
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
@@ -40,6 +40,9 @@ def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) 
 
 
 def _unpacked(arrays: dict[str, np.ndarray], points: int, count: int) -> Chosen | None:
-    """Return the stored selection of at most ``count`` contact points from ``points`` points; None if it is invalid."""
+    """Return the stored selection of contact points; None if it is invalid.
+
+    ``points`` is the number of points to select from, ``count`` the largest number of selected points.
+    """
     sides = sides_of(arrays, {"points": "int c <n", "nearest": "int n <c"}, n=points)
     return Chosen(**arrays) if sides is not None and 0 < sides["c"] <= count else None

@@ -30,8 +30,8 @@ APART = 0.02
 """Largest error of the drawn handles, relative to the body's size, at which live mode gives no warning."""
 
 CLOSE = 0.01
-"""Largest acceptable error, relative to the body's size. Beyond it, more handles are fitted, since parts in contact can
-show through one another.
+"""Largest acceptable error, relative to the body's size. With a larger error, parts in contact can show through one
+another. More handles are then fitted.
 """
 
 EXACT = 1e-6
@@ -75,17 +75,18 @@ class Handles(NamedTuple):
         if most <= CLOSE:
             return ""
         return (
-            f"The result uses shape keys, since Geometry Nodes would be off by {100 * most:.2g} % of the size in frame "
-            f"{self._worst}, and parts in contact would show through. Set Result to Shape Keys or Mesh Cache."
+            f"The result uses shape keys. With Geometry Nodes, vertices would be off by {100 * most:.2g} % of the "
+            f"body's size (frame {self._worst}), and parts in contact would show through one another. Set Result to "
+            "Shape Keys or Mesh Cache."
         )
 
     def error_words(self, size: float) -> str:
         """Return the mean and the largest error relative to the body's ``size``, m, as text."""
         mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
-            return "Equal to the baked frames up to round-off."
+            return "The result equals the baked frames up to round-off."
         most_words = f"{100 * most:.2g} % at most (frame {self._worst})"
-        remedy = " Parts that touch may show through one another: set Result to Shape Keys." if most > CLOSE else ""
+        remedy = " Parts in contact may show through one another; Shape Keys avoid this." if most > CLOSE else ""
         return f"Deviates from the bake by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
 
 

@@ -64,8 +64,10 @@ def cached_reference_trajectory(
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int
 ) -> ReferenceTrajectory | None:
-    """Return the stored trajectory, rescaled to a body whose largest shear modulus is ``scale``, Pa; None if it is
-    invalid."""
+    """Return the stored trajectory, adapted to the stiffness of ``model``; None if it is invalid.
+
+    ``scale`` is the largest shear modulus of ``model``, Pa. ``swings`` is the number of periods of the
+    slowest vibration in the trajectory."""
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))

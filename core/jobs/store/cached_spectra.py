@@ -51,8 +51,8 @@ def cached_spectra(
 
     The reference is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from
     the store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
-    subspace. ``swung`` returns a copy of ``finer`` whose pin springs have their stiffness at the turning point of a
-    swing. Raises MatchError if the computation fails.
+    subspace. ``swung`` returns a copy of ``finer`` with stiffer pin springs. Pin springs stiffen as they extend, and
+    the copy has their stiffness at the turning point of a swing. Raises MatchError if the computation fails.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None

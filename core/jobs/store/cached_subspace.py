@@ -1,7 +1,8 @@
 """Subspace of a model, cached in a frame store, with validation on reading.
 
-A resumed bake needs exactly the same basis, and eigenvectors differ between machines. The subspace of a uniformly
-stiffer body has the same modes and cubature, and eigenvalues in proportion to its stiffness.
+A resumed bake needs exactly the same basis, and eigenvectors differ between machines. If an edit multiplies the
+stiffness of the whole body by a factor, the stored modes and cubature stay valid. Only the eigenvalues are multiplied
+by the factor.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ SUBSPACE_FORMAT = 6
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
-"""Largest number of doublings of the default number of cubature points. A hand with 20, 40, 80 points per mode had
-errors of 22, 4 and 3 % of a swing; a step takes 3.5 times as long with 80 as with 20.
+"""Largest number of doublings of the default number of cubature points. For a swinging hand with 20, 40 and 80 points
+per mode, the errors were 22, 4 and 3 % of the amplitude. A step takes 3.5 times as long with 80 points per
+mode as with 20.
 """
 
 _SCHEMA = {
@@ -51,9 +53,9 @@ _SCHEMA = {
 class CachedSubspace(NamedTuple):
     """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
 
-    ``felt_share`` is the fraction of the elastic energy of a low mode that the cubature points capture, for the mode
-    with the smallest fraction. If it is less than ENOUGH, ``points_that_suffice`` is the number of cubature points that
-    would reach ENOUGH, or 0 if no such number is known. Otherwise ``points_that_suffice`` is 0.
+    The cubature points capture a fraction of the elastic energy of each low mode. ``felt_share`` is the smallest of
+    these fractions. If ``felt_share`` is less than ENOUGH, ``points_that_suffice`` is the number of cubature points
+    that would reach ENOUGH. ``points_that_suffice`` is 0 if ``felt_share`` suffices, or if the number is unknown.
     """
 
     subspace: Subspace

@@ -10,10 +10,10 @@ reported frame.
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
     spectra.sinew      vibrations for a match with a finer body; swing.sinew: trial simulation of that body
     touching.sinew     contact points on the surface of a body in a subspace
-    skin.sinew         contact surface of a draft lattice, for reuse (``cached_collision_proxy``)
+    skin.sinew         contact surface of a lattice, from which a simulation builds contact (``cached_collision_proxy``)
     display.sinew      data with which an interface draws a body in live mode (``live_service.display_arrays``)
     shapes.sinew       displacements of the surface by vibrations, for display
-    meeting.sinew      contact surface of the body, for display
+    meeting.sinew      contact surface of the body, for display only
     handles.sinew      the frames as handles blended by weights (``cached_handles``)
     difference.sinew   distance of the frames from those of another bake; compared.sinew: the key of that bake
     frame_000012.sinew positions of the render surface, world space, metres; on request, also of the tets' vertices
@@ -325,7 +325,7 @@ class FrameStore:
         return {str(k): float(v) for k, v in cached.items() if _is_time(v)} if isinstance(cached, dict) else {}
 
     def add_preparation(self, seconds: dict[str, float]) -> None:
-        """Add ``seconds``, the computing time before the first frame by task, to the stored time of earlier runs."""
+        """Add ``seconds``, the computing time of each task before the first frame, to the stored times of the tasks."""
         before = self.preparation()
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         self._note(preparation=total)
@@ -366,7 +366,8 @@ class FrameStore:
 
     def take_over(self, other: FrameStore) -> None:
         """Copy frames, states, handles and shareable cached results (``LENT``) from the store ``other``. Both jobs must
-        give the same motion of the same surface, such as a live recording, and a bake that repeats it with springs."""
+        give the same motion of the same surface. This holds for a live recording and a bake that repeats the recording
+        with springs."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
@@ -411,7 +412,7 @@ class FrameStore:
         return self.folder / (f"{kind}.sinew" if frame is None else f"{kind}_{frame:06d}.sinew")
 
     def _names(self) -> list[str]:
-        elsewhere = "Choose another folder: for a .blend, save it elsewhere."
+        elsewhere = "Choose another folder. In Blender, save the .blend in another folder."
         with refusing(f"The folder {self.folder} cannot be read", elsewhere), contextlib.suppress(FileNotFoundError):
             return os.listdir(self.folder)
         return []
@@ -441,7 +442,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _equal_parts(before: Job, now: Job) -> set[str]:
-    """Return the names of the parts that are equal in two jobs up to the earlier of their last frames."""
+    """Return the names of the job parts, such as pins, that are equal in both jobs in all frames that both have."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()
     end = min(before.frame_end, now.frame_end)

@@ -28,9 +28,11 @@ PATIENCE = 2.0
 """Largest waiting time for the lock, s. A process that was told to stop may hold it for that long."""
 PAUSE = 0.05
 _PLACE = 1 << 30
-"""Offset of the locked byte: Windows forbids reading locked bytes."""
+"""Offset of the locked byte, beyond the end of the file's text. Windows forbids reading a locked byte, but other
+processes read the text.
+"""
 _held: dict[str, list[Any]] = {}
-"""Locked file, and number of contexts in this process that hold its lock, by folder."""
+"""Locks held by this process. Key: folder. Value: locked file, and number of active :func:`locked` contexts."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

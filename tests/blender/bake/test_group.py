@@ -276,7 +276,7 @@ def test_a_body_that_is_renamed_is_not_taken_for_another(boxes):
     bpy.context.scene.frame_set(3)
     bpy.ops.sinew.bake_to_current()
     low.name = "Apex"
-    with pytest.raises(RuntimeError, match="its index among the bodies"):
+    with pytest.raises(RuntimeError, match="the body's index in its contact group"):
         bpy.ops.sinew.resume_bake()
     low.name = "Lower"
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"}
@@ -309,7 +309,7 @@ def test_a_group_that_changes_while_it_waits_is_refused(boxes):
     low, high = boxes
     work = background.work_on(low, "bake")
     high.sinew.collisions.contact_bodies = False
-    with pytest.raises(SinewError, match="changed while it waited"):
+    with pytest.raises(SinewError, match="now than when it was queued"):
         at_once(work.read(low))
 
 

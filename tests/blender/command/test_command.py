@@ -77,7 +77,7 @@ def test_the_result_may_be_geometry_nodes_and_be_converted(scene, capfd):
     assert command.run(["bake", "--solver", "subspace_fem", "--result", "nodes"]) == 0
     obj = bpy.data.objects["Body"]
     assert obj.sinew.bake.kind == obj.sinew.result == "NODES" and obj.data.shape_keys is None
-    assert "Equal to the baked frames up to round-off." in capfd.readouterr().err
+    assert "The result equals the baked frames up to round-off." in capfd.readouterr().err
     assert command.run(["bake", "--solver", "subspace_fem", "--result", "keys", "--resume"]) == 0
     obj = bpy.data.objects["Body"]
     assert obj.sinew.bake.kind == "KEYS" and not obj.modifiers and len(obj.data.shape_keys.key_blocks) == 4

@@ -93,7 +93,7 @@ def test_a_take_may_be_kept_as_geometry_nodes(soft_body, evaluated):
     record_take(soft_body, lambda frame: pulls(rest, frame))
     record, store = soft_body.sinew.bake, baking.open_store(soft_body)
     assert (record.status, record.kind, record.message) == ("DONE", "NODES", "") and soft_body.data.shape_keys is None
-    assert record.error == "Equal to the baked frames up to round-off."
+    assert record.error == "The result equals the baked frames up to round-off."
     size = np.ptp(rest, axis=0).max()
     assert max(np.abs(evaluated(soft_body, f) - store.read(f)).max() for f in store.frames()) < 1e-6 * size
     assert np.abs(store.read(8) - store.read(1)).max() > 0.02 * size
@@ -125,7 +125,7 @@ def test_a_take_that_begins_in_another_shape_is_its_bake(soft_body, saved, evalu
     record_take(soft_body, lambda frame: pulls(start, frame))
     record, store = soft_body.sinew.bake, baking.open_store(soft_body)
     assert (record.status, record.kind, record.stale, record.message) == ("DONE", "NODES", "", "")
-    assert record.error == "Equal to the baked frames up to round-off."
+    assert record.error == "The result equals the baked frames up to round-off."
     take = [store.read(frame) for frame in store.frames()]
     assert max(np.abs(evaluated(record.result, f) - take[f - 1]).max() for f in store.frames()) < 2e-6
     assert np.abs(take[0] - start).max() < 0.01 < np.abs(take[-1] - take[0]).max()

@@ -83,7 +83,7 @@ def test_a_moving_object_in_other_units(moving, saved, evaluated):
         assert np.abs(mine - theirs).max() < 1e-6 * SIZE
     store = baking.open_store(moving)
     assert np.abs(0.5 * played[-1] - store.read(4)).max() < 1e-6 * SIZE
-    assert moving.sinew.bake.error == "Equal to the baked frames up to round-off."
+    assert moving.sinew.bake.error == "The result equals the baked frames up to round-off."
 
 
 def test_on_a_duplicate_with_later_modifiers(soft, saved, evaluated):
@@ -283,7 +283,7 @@ def test_modes_are_doubled_until_the_handles_are_close(body, saved):
     assert handles.largest_error < CLOSE * size and handles.weights.shape[1] > 2, "and the pins"
     assert "Shape Keys" not in body.sinew.bake.error and not baking.kept_otherwise(body)
     far = handles._replace(errors=handles.errors + 0.02 * size)
-    assert "may show through one another: set Result to Shape Keys" in far.error_words(size)
+    assert "may show through one another; Shape Keys avoid this" in far.error_words(size)
 
 
 def test_handles_that_let_parts_cross_leave_shape_keys(body, saved, monkeypatch):

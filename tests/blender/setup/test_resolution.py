@@ -194,7 +194,7 @@ def test_handles_move_the_rest_shape_wherever_the_body_begins(body, saved, evalu
     bpy.ops.sinew.bake()
     record, store = settings.bake, baking.open_store(body)
     assert (record.status, record.kind) == ("DONE", "NODES") and "begins" not in record.mesh_warning
-    assert record.error == "Equal to the baked frames up to round-off."
+    assert record.error == "The result equals the baked frames up to round-off."
     assert max(np.abs(evaluated(record.result, f) - store.read(f)).max() for f in store.frames()) < 1e-6
     start = make_job(body, bpy.context).body.initial_shape
     assert np.abs(store.read(1) - start).max() < (1e-10 if SOLVER_KINDS[solver].takes_modes else 1e-3)

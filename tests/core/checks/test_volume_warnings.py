@@ -31,7 +31,7 @@ def test_more_than_three_per_cent_are_told(factor):
     robust = JOB.with_body(resolution=ResolutionSettings("robust", 8))
     assert bool(said(JOB, factor)) == bool(said(robust, factor)) == (factor < 0.97)
     if factor < 0.97:
-        assert "4% below what the mesh encloses: raise Cells Across." in said(JOB, factor)[0]
+        assert "4% below those of the mesh: raise Cells Across." in said(JOB, factor)[0]
         assert "choose Draft" in said(robust, factor)[0]
 
 
@@ -45,4 +45,4 @@ def test_sheets_are_told_once_by_the_event_of_the_tetrahedra():
     events = []
     prepare(JOB.with_body(surface=flap, material_weights=weights, stiffness_maps=None), None, events.append)
     (event,) = [event for event in events if event.kind == "mesh"]
-    assert len([warning for warning in event.warnings if "above what the mesh encloses" in warning]) == 1
+    assert len([warning for warning in event.warnings if "above those of the mesh" in warning]) == 1

@@ -27,9 +27,9 @@ SPRING, PLATE = pulled_end(), rising_plate()
     ("said", "changes"),
     [
         ("pulls no vertex", {"vertices": [], "weights": [], "targets": np.empty((12, 0, 3))}),
-        ("do not fit", {"weights": np.ones(2)}),
-        ("do not fit", {"targets": SPRING.targets[:5]}),
-        ("do not fit", {"stiffness": SPRING.stiffness[:, None]}),
+        ("wrong shapes", {"weights": np.ones(2)}),
+        ("wrong shapes", {"targets": SPRING.targets[:5]}),
+        ("wrong shapes", {"stiffness": SPRING.stiffness[:, None]}),
         ("negative, not finite, or all zero", {"weights": np.zeros(9)}),
         ("negative, not finite, or all zero", {"weights": _with(SPRING.weights, (3,), -0.1)}),
         ("negative, not finite, or all zero", {"weights": _with(SPRING.weights, (3,), np.nan)}),

@@ -99,7 +99,7 @@ def test_a_change_is_told(now, said):
     [
         ("has no faces", lambda: Absorber("Sheet", FACES[:0], SQUARE[None], [1.0])),
         ("a vertex that does not exist", lambda: Absorber("Sheet", FACES + 2, SQUARE[None], [1.0])),
-        ("arrays that do not fit", lambda: Absorber("Sheet", FACES, SQUARE, [1.0])),
+        ("arrays of wrong shapes", lambda: Absorber("Sheet", FACES, SQUARE, [1.0])),
         ("position that is not a number", lambda: Absorber("Sheet", FACES, np.full((1, 4, 3), np.nan), [1.0])),
         ("an absorption outside 0 to 1", lambda: sheet(absorption=[1.5])),
         ("an absorption outside 0 to 1", lambda: sheet(absorption=[np.nan])),

@@ -167,13 +167,13 @@ def test_a_job_is_cut_and_prolonged_with_its_fields():
         ("strength that is not a number", lambda: with_numbers(strength=np.inf)),
         ("position that is not a number", lambda: field(centres=np.array([[np.nan, 0.0, 0.0]]))),
         ("axis of zero length", lambda: field(axes=np.zeros((1, 3)))),
-        ("arrays that do not fit", lambda: field(numbers=np.zeros((1, 3)))),
+        ("arrays of wrong shapes", lambda: field(numbers=np.zeros((1, 3)))),
         ("has no vertices", lambda: field("FORCE", "POINTS")),
         ("has no normals", lambda: field("FORCE", "POINTS", vertices=np.zeros((1, 2, 3)))),
         ("has no faces", lambda: surface_field(triangles=np.zeros((0, 3)))),
         ("vertex that does not exist", lambda: surface_field(triangles=np.array([[0, 1, 7]]))),
         ("has no samples", lambda: field("TURBULENCE")),
-        ("no box", lambda: sampled_field(high=np.zeros(3))),
+        ("without a valid box", lambda: sampled_field(high=np.zeros(3))),
     ],
 )
 def test_impossible_fields_are_refused(said, make):

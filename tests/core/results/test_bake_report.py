@@ -202,7 +202,7 @@ def test_what_meets_is_told(store):
     store.write(2, np.zeros((N, 3)), state(), [near, shut])
     report = read_report(store)
     assert report.contact_words() == "Contacts: 120 at most (frame 2), smallest distance 0.1 mm"
-    assert "In frames 2 pins or colliders did not reach their positions between “Plate”" in report.blocked_words()
+    assert "2 pins or colliders were blocked on their paths: leave more room between “Plate”" in report.blocked_words()
     assert report.solved_with_words().startswith("In frames 2 the body could touch “Ball”, “Cube”:")
     said = {report.contact_words(), report.blocked_words(), report.solved_with_words()}
     assert said <= set(report.summary())
