@@ -33,7 +33,7 @@ FREED = "165"
 
 NOTHING = "no test was selected"
 
-LONG = ["tests/gui/test_bake.py", "tests/gui/test_live.py", "tests/gui/test_tour.py"]
+LONG = [f"tests/gui/test_{name}.py" for name in ("bake", "live", "newcomer", "tour")]
 """Windowed tests that together take about as long as all other windowed tests."""
 
 WINDOWED = {
