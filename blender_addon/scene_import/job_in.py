@@ -190,7 +190,8 @@ class _Reading(FrameSampler):
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
     """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name. If
-    the body normally collides with itself or other bodies, but is simulated ``alone``, this contact is switched off.
+    the body normally collides with itself or other bodies, but is simulated ``alone``, its self-contact and
+    its contact with other bodies are switched off.
     """
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}

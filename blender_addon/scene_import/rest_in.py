@@ -1,4 +1,4 @@
-"""Rest shape of a body, possibly a shape key, and its initial shape."""
+"""Rest shape of a body (its mesh or a shape key), and the shape in which the body begins."""
 
 from __future__ import annotations
 

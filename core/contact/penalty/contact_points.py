@@ -107,7 +107,7 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
 
 
 def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
-    """Return outward vertex normals (s,3), not normalized, even for a surface that is inside out as a whole."""
+    """Return vertex normals (s,3), not normalized. They point outwards, even if the whole surface is inside out."""
     normals = vertex_normals(surface.positions, surface.triangles)
     corners = surface.positions[surface.triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

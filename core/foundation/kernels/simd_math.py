@@ -193,8 +193,8 @@ def store(W, row, values):
 
 @inlined
 def store_matrix(W, row, A):
-    """Copy nine numbers of one lane of the flat workspace W to the array A (3,3): ``W[row]`` and the same lane in the
-    next eight rows.
+    """Copy the nine entries of a 3 x 3 matrix from one lane of the workspace W to the array A (3,3). W is flat; ``row``
+    is the index of the first entry, and the other entries follow at equal distances.
     """
     for i in range(3):
         for j in range(3):

@@ -1,1 +1,1 @@
-"""Settings with units and bounds, metadata of dataclass fields, and tracks of animated values."""
+"""Settings (dataclasses whose fields have units and bounds as metadata) and tracks of animated values."""

@@ -1,4 +1,4 @@
-"""Layer of one material on top of the painted materials; ``layers.py`` applies it to tets."""
+"""Region of a body whose material overrides the painted materials; ``layers.py`` applies it to tets."""
 
 from __future__ import annotations
 

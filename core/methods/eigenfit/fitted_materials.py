@@ -149,8 +149,9 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """Least-squares problem for the factors of mu and lambda per element, with which the paired modes have their target
-    stiffness. The unknowns are the logarithms z (m,2) of the factors.
+    """Least-squares problem for the factors of mu and lambda per element: with the right factors, each coarse mode that
+    is paired with a mode of the finer mesh has the stiffness of that mode. The unknowns are the logarithms z (m,2) of
+    the factors.
     """
 
     def __init__(

@@ -156,7 +156,8 @@ def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Return normalised coordinates for rest positions (n,3), m, whose centre and size are exact in single precision.
+    """Return normalised coordinates for rest positions (n,3), m. Centre and size of the coordinates are exact in single
+    precision.
 
     The centre is rounded to 32 bits, and the size up to a power of two, so that dividing by the size does not round.
     """
