@@ -48,7 +48,7 @@ def followed_eigenvalues(model: Model, course: Course) -> np.ndarray:
     modes, finder, found = at_rest.modes, near_modes(model, None, at_rest.eigenvalues[0]), []
     for x in course.unknowns:
         tangent = model.elastic.tangent(model.elastic.deformation(x))
-        now = finder.find(tangent, modes, FOLLOWED)
+        now = finder.find(model, tangent, modes, FOLLOWED)
         assurance = np.einsum("kni,lni->kl", modes, np.array([model.mass @ u for u in now.modes])) ** 2
         order = linear_sum_assignment(-assurance)[1]
         modes = now.modes[order]

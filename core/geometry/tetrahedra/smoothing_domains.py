@@ -20,7 +20,7 @@ EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 ON_LATTICE = 1e-6
 """Largest deviation of a lattice mesh's vertices from the lattice, in cells."""
 
-MOST_TETS = 8
+MOST_TETS = 9
 """Number of tets without a domain that must surround an edge in the first pass of the greedy algorithm
 (:func:`_stars`). The pass then joins the tets to a domain. Each later pass needs one tet less.
 """

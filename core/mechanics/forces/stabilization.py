@@ -12,6 +12,8 @@ invert. Second, Mixed FEM needs up to five times the iterations. ``docs/design/e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -32,7 +34,7 @@ class Stabilization(StepPotential):
     """Stabilization of the elements of a mesh with the shear moduli ``shear_modulus`` (e,), Pa."""
 
     def __init__(self, elements: Elements, shear_modulus: np.ndarray) -> None:
-        self._elements, self._mu = elements, shear_modulus
+        self._elements, self.shear_modulus = elements, shear_modulus
         self._theta = np.where(elements.is_thin, THIN_THETA, THETA)
         vertices = elements.nodes.vertices
         ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
@@ -42,7 +44,7 @@ class Stabilization(StepPotential):
         """Return the Hessian of the quadratic term for one coordinate, (n,n) N/m."""
         elements = self._elements
         rows, columns = elements.nodes.vertex_pairs
-        values = np.repeat(self._theta * self._mu, np.diff(elements.nodes.block_starts)) * elements.deviation
+        values = np.repeat(self._theta * self.shear_modulus, np.diff(elements.nodes.block_starts)) * elements.deviation
         lower = sp.csr_matrix((values, (rows, columns)), shape=(elements.vertex_count, elements.vertex_count))
         # Rows and columns of an element's blocks are in the order of its nodes, not of the vertices.
         return lower + sp.csr_matrix((values * (rows != columns), (columns, rows)), shape=lower.shape)
@@ -54,20 +56,31 @@ class Stabilization(StepPotential):
     def energies(self, positions: np.ndarray) -> np.ndarray:
         """Return the potential per element, (e,) J, at vertex ``positions`` (n,3) m."""
         q = self._deviations(positions)[1]
-        return self._mu * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q * q)
+        return self.shear_modulus * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q * q)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
         pull, q = self._deviations(positions)
-        factor = self._mu * (self._theta + KAPPA * q)
+        factor = self.shear_modulus * (self._theta + KAPPA * q)
         return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
+
+    def modal_stiffness(self, modes: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield per mode i the products ``u_i . K_e u_j`` (k-i,e) with the modes j >= i, for ``modes`` (k,n,3). K_e is
+        the quadratic term's part of the stiffness of element e.
+        """
+        nodes = self._elements.nodes
+        pulls = np.array([self._deviations(u)[0] for u in modes])
+        stiffness = self._theta * self.shear_modulus
+        for i, u in enumerate(modes):
+            products = (u[nodes.vertices] * pulls[i:]).sum(axis=2)
+            yield stiffness * np.add.reduceat(products, nodes.starts[:-1], axis=1)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the Hessian, N/m, which is positive semi-definite, to the element ``blocks`` (b,3,3)."""
         pull, q = self._deviations(positions)
         nodes = self._elements.nodes
-        linear = scale * self._mu * (self._theta + KAPPA * q)
-        bend = 2.0 * KAPPA * scale * self._mu / self._elements.volumes
+        linear = scale * self.shear_modulus * (self._theta + KAPPA * q)
+        bend = 2.0 * KAPPA * scale * self.shear_modulus / self._elements.volumes
         _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
 
     def _deviations(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,8 @@ Trap: as in the paper, V is not a potential of the whole motion, and its forces 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...mechanics.assembly.low_rank import LowRank
@@ -78,9 +80,8 @@ class CurrentModes:
     def _found(self, elastic: ElasticDensity, deformation: Deformation, scale: float) -> tuple[TrackedModes, LowRank]:
         turn = np.eye(3) if self._is_linear else mean_rotation(elastic.weights, deformation)
         modes, tangent = self.spectra.modes @ turn.T, elastic.tangent(deformation)
-        now = track_modes(
-            self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass
-        )
+        found = self._finder.find(replace(self._space, elastic=elastic), tangent, modes, len(modes), scale)
+        now = track_modes(found, modes[self.pairs.coarse], self._space.mass)
         root = np.sqrt(now.eigenvalues)
         core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
         pulls = np.stack(

@@ -19,11 +19,13 @@ its step until the objective decreases. Trial simulations choose the best of a f
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ...mechanics.forces.stabilization import Stabilization
 from ...mechanics.forces.step_potential import Load
 from ...numerics.linear_solvers.blas_threads import one_blas_thread
 from ..subspaces.space import Space
@@ -174,9 +176,9 @@ class _Fit:
         """Return modes, residuals and objective at the logarithmic factors z (m,2) of the moduli. The eigensolver
         starts from the modes ``near`` (k,r,3).
         """
-        elastic = self._space.elastic.scaled(np.exp(z))
-        tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
-        return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
+        space = replace(self._space, elastic=self._space.elastic.scaled(np.exp(z)))
+        tangent = space.elastic.tangent(space.elastic.deformation(space.rest_state().positions))
+        return self._fitted(z, self._finder.find(space, tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
         """Return modes, residuals and objective for the initial moduli. In the full space the known modes at rest are
@@ -221,4 +223,7 @@ class _Fit:
         for i, (first, end) in enumerate(pairwise(rows)):
             np.einsum("cm,jcm->jm", shear * strains[i], strains[i:], out=out[first:end, :, 0])
             np.multiply(lam * traces[i], traces[i:], out=out[first:end, :, 1])
+        if isinstance(elastic.stabilization, Stabilization):
+            for products, first, end in zip(elastic.stabilization.modal_stiffness(modes), rows, rows[1:]):
+                out[first:end, :, 0] += products
         return out

@@ -48,10 +48,13 @@ of earlier blocks. A smaller new part is round-off and is dropped.
 class NearModes(Protocol):
     """Eigensolver for the lowest modes of a space, used repeatedly with changing tangents."""
 
-    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
+    def find(
+        self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
+    ) -> Vibrations:
         """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``: ``count`` modes,
         and up to ``beyond`` further ones, which may be less exact.
 
+        ``space``: the space with current moduli, which determine the stiffness of the stabilization.
         The iterations start from the modes ``near`` (k,r,3). ``scale``: approximate ratio of the stiffness to that at
         rest.
         """
@@ -69,20 +72,22 @@ def near_modes(space: Space, springs: Springs | None, lowest: float, residual: f
 
 class _Dense:
     def __init__(self, space: ReducedModel, springs: Springs | None, lowest: float) -> None:
-        self._space, self._springs, self._lowest = space, springs, lowest
+        self._springs, self._lowest = springs, lowest
         at_rest = reduced_vibrations(space, springs, 3 * space.unknowns).eigenvalues
         self._rigid = int(np.sum(at_rest < RIGID * lowest))
 
-    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
+    def find(
+        self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
+    ) -> Vibrations:
         """Return the lowest modes in a subspace by the dense eigenproblem, as :meth:`NearModes.find`."""
         springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
-        found = reduced_vibrations(self._space, springs, self._rigid + count + beyond, tangent)
+        found = reduced_vibrations(space, springs, self._rigid + count + beyond, tangent)
         return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
 
 
 class _Sparse:
     def __init__(self, model: Model, lowest: float, residual: float) -> None:
-        self._model, self._lowest, self._residual = model, lowest, residual
+        self._lowest, self._residual = lowest, residual
         self._sparsity = BlockSparsity(model.elements.nodes, model.unknowns, model.pinned)
         pattern, free = self._sparsity.pattern, self._sparsity.free
         self._solver = fastest()(pattern)
@@ -95,10 +100,12 @@ class _Sparse:
             entries = np.searchsorted(columns * pattern.size + pattern.row_indices, held.col * pattern.size + held.row)
             self._held = entries, held.data
 
-    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
+    def find(
+        self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
+    ) -> Vibrations:
         """Return the lowest modes in the full space by a block Krylov method, as :meth:`NearModes.find`."""
         free, lowest = self._sparsity.free, scale * self._lowest
-        self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
+        self._sparsity.fill(space.stiffness(tangent, SHIFT * lowest), self._values)
         entries, stiffness = self._held
         np.add.at(self._values, entries, scale * stiffness)
         self._solver.factorize(self._values)

@@ -279,7 +279,10 @@ def elastic_potential(
     mesh: TetMesh, parameters: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, smoothed: bool
 ) -> ElasticPotential:
     """Return the elastic potential of a mesh from the ``parameters`` (m,2+), Pa, of the tets' energies."""
-    group = smoothing_domains(mesh, parameters[:, :2], energy_of_tet) if smoothed else None
+    mu, lam = parameters[:, 0], parameters[:, 1]
+    # The bulk modulus, since lambda is not positive at a Poisson's ratio of 0 or below.
+    moduli = np.column_stack([mu, lam + 2.0 / 3.0 * mu])
+    group = smoothing_domains(mesh, moduli, energy_of_tet) if smoothed else None
     elements = elements_of(mesh, group)
     energy_index = np.zeros(len(elements), dtype=energy_of_tet.dtype)
     energy_index[elements.of_tet] = energy_of_tet

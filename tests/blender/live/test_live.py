@@ -212,10 +212,10 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     drain_until(lambda: session.state.stale)
     assert live.is_outdated(session) and session.pending == []
     assert live_view.words(session)[-1].startswith("The modes were computed for other stiffness")
-    told = [any("off by up to" in line for line in live_view.words(session))]
+    told = [any("off by at most" in line for line in live_view.words(session))]
     apart = 0.03 * session.job.body.surface.size
     session.work.note(replace(session.state.shown, apart=apart))
-    assert told == [False] and any("off by up to 3% of the body's size" in line for line in live_view.words(session))
+    assert told == [False] and any("off by at most 3% of the body's size" in line for line in live_view.words(session))
     fake_child.sinew.max_iterations += 1
     fake_child.sinew.pin_group = ""
     drain_until(lambda: session.pending == ["solver", "pins"])

@@ -8,6 +8,7 @@ from sinew.benchmarks.bodies import block
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 from sinew.core.geometry.tetrahedra.smoothing_domains import CONTRAST, MOST_TETS, smoothing_domains
+from sinew.core.methods.model.model import build_model
 
 from ..surfaces import box
 
@@ -68,3 +69,9 @@ def test_none_spans_energies_or_moduli_too_far_apart(lattice, contrast):
     found = domains(lattice, 1e5, energies)
     mixed = np.bincount(found, energies) / np.bincount(found)
     assert set(mixed) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("ratio", [-0.4, 0.0])
+def test_poissons_ratio_does_not_split_a_body_of_one_material(lattice, ratio):
+    found = [build_model(lattice, 1e5, nu, 1e3, smoothed=True).elements for nu in (ratio, 0.3)]
+    np.testing.assert_array_equal(*[each.of_tet for each in found])
