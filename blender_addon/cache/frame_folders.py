@@ -103,10 +103,11 @@ def compare_path(folder: Path) -> Path:
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the frame folder in the object's bake record as an absolute path. For a linked object, a path
-    beginning with // is relative to the library. For other objects, it is relative to the argument ``home`` or, if this
-    is "", to the field ``home`` of the bake record. Return None if there is no bake, or if :func:`stored_path` refuses
-    the path.
+    """Return the absolute path of the frame folder that the object's bake record names. Return None if there is no
+    bake, or if :func:`stored_path` refuses the path.
+
+    A recorded path that begins with // is relative to a folder: the folder of the library for a linked object, else
+    ``home``. An empty ``home`` stands for the folder that the bake record names as ``home``.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")

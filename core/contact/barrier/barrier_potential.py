@@ -419,8 +419,8 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
     """Return groups of body ids, each a list. No two bodies of a group can collide. Two bodies that cannot collide are
-    both in at least one group. ``can_collide`` (b,b) bool selects the pairs that can collide. If ``can_collide`` is
-    None, all pairs can collide, and there are no groups.
+    both in at least one group. ``can_collide`` (b,b) bool selects the pairs that can collide. Without
+    ``can_collide`` all pairs can collide: return an empty list.
     """
     if can_collide is None:
         return []

@@ -24,8 +24,7 @@ SHALLOW = 0.01
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
     """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame.
-
-    The list is empty if there is no deep overlap.
+    Overlaps up to SHALLOW cause no warning.
     """
     if not job.body.colliders:
         return []

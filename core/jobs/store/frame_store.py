@@ -253,7 +253,7 @@ class FrameStore:
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
         """Return the number of the newest frame from which a bake can resume, and its solver state.
         The state and all frames from ``first_frame`` to this frame must be readable. Frames after ``until`` are
-        ignored. None if there is no such frame."""
+        ignored. Return None if a bake cannot resume from any frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):

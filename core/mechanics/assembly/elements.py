@@ -245,16 +245,15 @@ def joined_elements(several: Sequence[Elements]) -> Elements:
         np.concatenate([each.tet_slots + at for each, at in zip(several, blocks)]),
         int(vertices[-1]),
         np.concatenate([each.is_thin for each in several]),
-        None if plain else np.concatenate([_deviations_of(each) for each in several]),
         None
         if plain
-        else np.concatenate([np.zeros_like(each.N) if each.arms is None else each.arms for each in several]),
+        else np.concatenate([_or_zeros(each.deviation, each.nodes.block_starts[-1:]) for each in several]),
+        None if plain else np.concatenate([_or_zeros(each.arms, each.N.shape) for each in several]),
     )
 
 
-def _deviations_of(elements: Elements) -> np.ndarray:
-    none = np.zeros(int(elements.nodes.block_starts[-1]))
-    return none if elements.deviation is None else elements.deviation
+def _or_zeros(values: np.ndarray | None, shape: Sequence[int]) -> np.ndarray:
+    return np.zeros(shape) if values is None else values
 
 
 @kernel

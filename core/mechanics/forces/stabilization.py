@@ -127,10 +127,11 @@ def _measure(begin, end, starts, block_starts, vertices, N, arms, deviation, x, 
     most = 0
     for e in range(begin, end):
         most = max(most, starts[e + 1] - starts[e])
-    y = np.empty((most, 3))
+    y, F = np.empty((most, 3)), np.empty((3, 3))
     for e in range(begin, end):
         first, last = starts[e], starts[e + 1]
-        x0, F = x[vertices[first]], np.zeros((3, 3))
+        x0 = x[vertices[first]]
+        F[:] = 0.0
         for a in range(first, last):
             pull[a, 0] = pull[a, 1] = pull[a, 2] = 0.0
             for i in range(3):

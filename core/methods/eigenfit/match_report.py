@@ -14,8 +14,8 @@ from .matching import SHARE, Pairs, Spectra
 
 class Vibration(NamedTuple):
     """Vibration of the coarse body in the report of a match. ``frequency``, Hz: frequency without a match. ``right``,
-    Hz: frequency of the paired vibration of the finer body, 0 if there is no pair. ``share``: fraction of the mode's
-    squared mass norm that lies in the span of the fine modes.
+    Hz: frequency of the finer body's vibration with which it is paired; 0 without a pair. ``share``: fraction of the
+    mode's squared mass norm that lies in the span of the fine modes.
     """
 
     frequency: float

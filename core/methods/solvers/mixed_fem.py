@@ -180,9 +180,9 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (e,) of the elements whose stretches restart from the identity, or None if there are no such
-        elements. The mask contains inverted elements that are not near pins, and their neighbours. If many elements
-        are inverted, it contains all elements.
+        """Return the mask (e,) of the elements whose independent stretches restart from the identity. Return None if no
+        element has to restart. The mask contains inverted elements that are not near pins, and their neighbours. If
+        many elements are inverted, it contains all elements.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 JUMP = 0.5
-"""Least gap, in decades, between successive sorted stiffnesses at which two materials are told apart."""
+"""Smallest ratio of consecutive stiffnesses, in decades and in ascending order, that separates two materials."""
 
 BAND = 1.5
 """Largest range of stiffness in a group, in decades, where the stiffness changes gradually."""
