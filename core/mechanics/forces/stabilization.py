@@ -1,13 +1,14 @@
 """Stabilization of elements of several tets, whose mean strain does not resist all displacements of their nodes.
 
-    E = sum_e mu_e V_e (theta_e/2 q_e + kappa/4 q_e²),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
+    E = sum_e mu_e V_e (theta_e/2 q_e + kappa/4 q_e³/(q_e + q_0)),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
 
 over the tets t of each element e, with the tets' deformation gradients F_t and volumes v_t, their mean F_e and sum V_e,
 and the shear modulus mu_e. The term with theta is the stabilization of Puso and Solberg ("A stabilized nodally
 integrated tetrahedral", IJNME 67, 2006), applied to the differences F_t - F_e. Both terms vanish for affine motion and
-are invariant under rotations. The quartic term (with kappa) is negligible at small strain and prevents two failures of
-the quadratic term alone. First, soft tets shaken by a stiff part invert although the mean F_e of their element does not
-invert. Second, Mixed FEM needs up to five times the iterations. ``docs/design/elements.md``.
+are invariant under rotations. The term with kappa is negligible while q_e is far below q_0, and grows as q_e² above it.
+It prevents two failures of the quadratic term alone. First, soft tets shaken by a stiff part invert although the mean
+F_e of their element does not invert. Second, Mixed FEM needs up to five times the iterations.
+``docs/design/elements.md``.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ THETA, THIN_THETA = 0.05, 0.5
 so that nothing else resists its bending. Without the term, bars have spurious modes below their first ones.
 """
 
-KAPPA = 10.0
-"""Coefficient of the quartic term."""
+KAPPA, ONSET = 10.0, 0.1
+"""Coefficient kappa of the term for large deviations, and the deviation q_0 above which it acts. In a bar bent to a
+radius of three cells, q_e is about 0.01 in most elements, and at most 0.06.
+"""
 
 
 class Stabilization(StepPotential):
@@ -56,12 +59,12 @@ class Stabilization(StepPotential):
     def energies(self, positions: np.ndarray) -> np.ndarray:
         """Return the potential per element, (e,) J, at vertex ``positions`` (n,3) m."""
         q = self._deviations(positions)[1]
-        return self.shear_modulus * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q * q)
+        return self.shear_modulus * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q**3 / (q + ONSET))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
         pull, q = self._deviations(positions)
-        factor = self.shear_modulus * (self._theta + KAPPA * q)
+        factor = self.shear_modulus * self._factors(q)[0]
         return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
 
     def modal_stiffness(self, modes: np.ndarray) -> Iterator[np.ndarray]:
@@ -79,9 +82,16 @@ class Stabilization(StepPotential):
         """Add ``scale`` times the Hessian, N/m, which is positive semi-definite, to the element ``blocks`` (b,3,3)."""
         pull, q = self._deviations(positions)
         nodes = self._elements.nodes
-        linear = scale * self.shear_modulus * (self._theta + KAPPA * q)
-        bend = 2.0 * KAPPA * scale * self.shear_modulus / self._elements.volumes
+        factor, slope = self._factors(q)
+        linear = scale * self.shear_modulus * factor
+        bend = 2.0 * scale * self.shear_modulus * slope / self._elements.volumes
         _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
+
+    def _factors(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``2 dE/dq / (mu V)`` (e,) at the deviations q (e,), and its derivative (e,) by q."""
+        high = q + ONSET
+        factor = self._theta + 0.5 * KAPPA * q * q * (2.0 * q + 3.0 * ONSET) / high**2
+        return factor, KAPPA * q * (q * q + 3.0 * q * ONSET + 3.0 * ONSET**2) / high**3
 
     def _deviations(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradients (k,3) m² and the values (e,) of the deviations q_e (see the module).
@@ -100,7 +110,7 @@ class Stabilization(StepPotential):
 class ReducedStabilization(StepPotential):
     """Quadratic term of the stabilization (see the module), as a function of a subspace's unknowns.
 
-    The quartic term is omitted: in a subspace, small strains vary little within an element.
+    The term with kappa is omitted: in a subspace, small strains vary little within an element.
     ``stiffness`` (r,r): Hessian by the r unknowns of one coordinate. The Hessian is equal for x, y and z. All unknowns
     are 0 at rest.
     """
