@@ -65,10 +65,11 @@ def test_clusters_are_not_cut(count, kept):
     assert len(pairs.coarse) == kept
 
 
-def test_modes_that_are_halves_of_others_are_turned_into_them_between_two_meshes_and_little_is_left():
-    """However far apart; of what meshes differ in by little nothing is made."""
-    c, overlap = np.sqrt(0.5), np.eye(4)
-    overlap[:2, :2] = [[c, c], [-c, c]]
+@pytest.mark.parametrize("angle", [0.2, 0.5, np.pi / 4])
+def test_modes_of_two_meshes_that_differ_by_a_rotation_are_rotated_and_small_overlaps_ignored(angle):
+    """Two modes with distant eigenvalues that differ by 12 to 45 degrees; two others that differ by 6 degrees."""
+    c, s, overlap = np.cos(angle), np.sin(angle), np.eye(4)
+    overlap[:2, :2] = [[c, s], [-s, c]]
     overlap[2, 3], overlap[3, 2] = 0.1, -0.1
     spectra = spectra_of([2.0, 2.6, 5.0, 6.0], [1.6, 2.2, 4.5, 5.5], overlap)._replace(is_one_mesh=False)
     Q = target_mode_rotation(spectra, pair(spectra, 4))

@@ -8,7 +8,7 @@ from sinew.benchmarks.bodies import block
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.geometry.tetrahedra.lattice import lattice_tets
 from sinew.core.mechanics.assembly.elements import joined_elements
-from sinew.core.mechanics.forces.stabilization import THETA, THIN_THETA
+from sinew.core.mechanics.forces.stabilization import KAPPA, ONSET, THETA, THIN_THETA
 from sinew.core.methods.eigenfit.vibrations import vibrations
 from sinew.core.methods.model.model import Model, build_model
 
@@ -77,6 +77,20 @@ def test_where_no_node_is_inside_a_conforming_mesh_it_is_stronger():
     small = thin.mesh.rest_positions + 1e-4 * (x - thin.mesh.rest_positions)
     assert thin.elastic.stabilization.value(small) == pytest.approx(1e-8 * quadratic, rel=1e-4)
     assert THIN_THETA > 5.0 * THETA
+
+
+def test_the_large_term_is_negligible_below_its_onset_and_quadratic_in_q_above():
+    model = body()
+    potential, X, V = model.elastic.stabilization, model.mesh.rest_positions, model.elements.volumes
+
+    def energies(by: float) -> np.ndarray:
+        return potential.energies(X + by * (moved(model) - X)) / (potential.shear_modulus * V)
+
+    for scale, is_large in ((1e-2, False), (1e3, True)):
+        q, found = energies(1e-4) * (scale / 1e-4) ** 2 / (0.5 * THETA), energies(scale)
+        assert q.min() > 1e3 * ONSET if is_large else q.max() < 1e-2 * ONSET
+        expected = 0.5 * THETA * q + (0.25 * KAPPA * q**2 if is_large else 0.0)
+        np.testing.assert_allclose(found, expected, rtol=2e-3)
 
 
 def test_element_matrices_are_sums_of_the_formula():
