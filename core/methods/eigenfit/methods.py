@@ -73,7 +73,11 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 
 
 def match_methods(
-    solver: SolverSettings, is_controlled: bool = False, frees_pins: bool = False, collides: bool = False
+    solver: SolverSettings,
+    is_controlled: bool = False,
+    frees_pins: bool = False,
+    collides: bool = False,
+    hits: bool = False,
 ) -> tuple[type[MatchMethod], ...]:
     """Return the match methods to try, in order, until one reduces the error of the trial simulation. Raise
     SettingsError if the method in the settings is unknown, and MatchError if the automatic choice has no method.
@@ -83,10 +87,16 @@ def match_methods(
     two cases. First, they cannot control single vibrations (``is_controlled``). Second, if all pins are released at
     some frame (``frees_pins``), materials fitted to the free body sag too much before the release. The second choice is
     :class:`.Matching`, which adds a potential of the stretches. Matching is left out for a body that is solved together
-    with others (``collides``), unless single vibrations are controlled.
+    with others (``collides``), unless single vibrations are controlled. A body without pins that collides with bodies
+    or colliders (``hits``) is not matched to a finer mesh, since its impacts are not part of the trial simulation.
     """
     name = solver.match_method
     if name == AUTOMATIC:
+        if hits and solver.match_resolution:
+            raise MatchError(
+                "the body has no pins and collides, and impacts are not part of the test.",
+                f"To match it anyway, set Match Method to {FittedMaterials.label}.",
+            )
         if is_controlled or frees_pins and not collides:
             return (Matching,)
         if frees_pins:

@@ -36,9 +36,10 @@ from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
-"""Largest energy gain of an accepted step, relative to its initial kinetic and elastic energy. Soft bodies gain up to
-3e-3 in rotations, which later steps of the midpoint rule take back. If a step stretches a stiff part such as bone, the
-energy grows many times, and this limit rejects the step.
+"""Largest energy gain of an accepted step, relative to its initial kinetic and elastic energy plus the work of all
+other forces, without which a body at rest has no energy. Soft bodies gain up to 3e-3 in rotations, which later steps of
+the midpoint rule take back. If a step stretches a stiff part such as bone, the energy grows many times, and this limit
+rejects the step.
 """
 
 WORK_OF_NOTHING = 0.01
@@ -98,5 +99,6 @@ def gains_energy(
     kinetic = [0.5 * float(np.sum(v * (space.mass @ v))) for v in (before.velocities, after.velocities)]
     acceleration = (at.x - step.time.predicted) / step.h**2
     force = space.mass @ acceleration + elastic.nodal_forces(elastic.stress(at.deformation))
-    gain = kinetic[1] - kinetic[0] + strain[1] - strain[0] - float(np.sum(dx * force))
-    return gain > GAIN * (kinetic[0] + strain[0])
+    work = float(np.sum(dx * force))
+    gain = kinetic[1] - kinetic[0] + strain[1] - strain[0] - work
+    return gain > GAIN * (kinetic[0] + strain[0] + max(work, 0.0))

@@ -121,9 +121,10 @@ def body_matching(
         on_progress(TRYING * part)
 
     try:
-        frees_pins = bool(pinned.held.any() and not lasting.held.any())
+        is_free = not lasting.held.any()
+        frees_pins, hits = bool(is_free and pinned.held.any()), is_free and (collides or bool(job.body.colliders))
         is_controlled = factors is not None
-        methods = match_methods(solver, is_controlled, frees_pins, collides) if solver.is_matched else (Matching,)
+        methods = match_methods(solver, is_controlled, frees_pins, collides, hits) if solver.is_matched else (Matching,)
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
             check_mesh_compatibility(model, finer.model, job.body.surface.positions[lasting.pinned[lasting.held[0]]])
