@@ -16,13 +16,13 @@ from ...foundation.errors import DivergenceError, FactorizationError
 from ...foundation.files.digest import digest
 from ...foundation.progress import OnProgress, ignore_progress
 from ...mechanics.forces.step_potential import Load
-from ...methods.eigenfit.trial_simulation import STEPS, ReferenceTrajectory, reference_trajectory
+from ...methods.eigenfit.trial_simulation import SLOWEST, STEPS, ReferenceTrajectory, reference_trajectory
 from ...methods.model.model import Model
 from .cached_arrays import sides_of
 from .cached_subspace import largest_modulus, modes_key
 from .frame_store import FrameStore
 
-SWING_FORMAT = 2
+SWING_FORMAT = 3
 """Version in the cache key. Raise it when the same model gives another simulation than before."""
 
 TRIED = 100_000
@@ -37,7 +37,7 @@ def cached_reference_trajectory(
     store: FrameStore | None,
     on_progress: OnProgress = ignore_progress,
     swings: int = 1,
-    across: bool = False,
+    load: str = SLOWEST,
 ) -> ReferenceTrajectory | None:
     """Return the trajectory of a ``model`` in a trial simulation, read from the store, or computed and stored.
 
@@ -46,13 +46,13 @@ def cached_reference_trajectory(
     """
     if len(model.mesh.tets) > TRIED:
         return None
-    name = "swing_across" if across else "swing"
+    name = f"swing_{load}"
     key, scale = digest(repr((SWING_FORMAT, swings, modes_key(model, 0)))), largest_modulus(model)
     cached = store.read_cached(name) if store is not None else None
     if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale, swings)):
         return swing
     try:
-        swing = reference_trajectory(model, held, on_progress, swings, across)
+        swing = reference_trajectory(model, held, on_progress, swings, load)
     except (ArpackError, DivergenceError, FactorizationError, LinAlgError):
         return None
     if store is not None:

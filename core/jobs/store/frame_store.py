@@ -49,22 +49,14 @@ STORE_FORMAT = 10
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
 """Largest size, bytes, of the header of ``about.sinew``, which panels read at each redraw; some kilobytes are usual."""
+SWINGS = ("swing_slowest", "swing_turning", "swing_thin", "swing_long")
+"""Names of cached reference trajectories, one per load of the trial simulation."""
 CACHED = (
-    "mesh",
-    "materials",
-    "subspace",
-    "spectra",
-    "swing",
-    "swing_across",
-    "shapes",
-    "touching",
-    "skin",
-    "display",
-    "meeting",
+    *("mesh", "materials", "subspace", "spectra", *SWINGS, "shapes", "touching", "skin", "display", "meeting"),
     *("handles", "difference", "compared"),
 )
 """Names of cached results. Each may be deleted at any time; most hold a key of the data that they were made from."""
-LENT = ("mesh", "materials", "subspace", "spectra", "swing", "swing_across", "touching", "skin")
+LENT = ("mesh", "materials", "subspace", "spectra", *SWINGS, "touching", "skin")
 """Names of cached results that another store can use."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})

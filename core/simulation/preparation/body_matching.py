@@ -38,7 +38,7 @@ from ...methods.eigenfit.match_report import (
 from ...methods.eigenfit.matching import MOST, Matching, Spectra, find_spectra
 from ...methods.eigenfit.mesh_compatibility import check_mesh_compatibility
 from ...methods.eigenfit.methods import MatchMethod, match_methods
-from ...methods.eigenfit.trial_simulation import ErrorTest, best_match, choices, is_improvement
+from ...methods.eigenfit.trial_simulation import ErrorTest, best_match, choices, is_improvement, trial_loads
 from ...methods.eigenfit.vibrations import Springs, rigid_count, vibrations
 from ...methods.model.model import Model
 from ...methods.subspaces.reduced_model import Subspace
@@ -248,13 +248,14 @@ def _trial(
     if finer is None:
         swing = cached_reference_trajectory(model, held(model, lasting, spring_moduli), store, swinging)
         return swing and ErrorTest([swing], space, (matched, matched), space.basis)
-    swings = []
-    for k, across in enumerate((False, True)):
+    sides = np.ptp(finer.model.mesh.rest_positions, axis=0)
+    swings, names = [], trial_loads(not lasting.held.any(), sides)
+    for k, name in enumerate(names):
 
         def so_far(part: float, before: int = k) -> None:
-            swinging(0.5 * (before + part))
+            swinging((before + part) / len(names))
 
-        swings.append(cached_reference_trajectory(finer.model, held(*finer), store, so_far, SWINGS, across))
+        swings.append(cached_reference_trajectory(finer.model, held(*finer), store, so_far, SWINGS, name))
     if None in swings:
         return None
     X, plain = job.body.surface.positions, held(space, lasting, spring_moduli / FIRM_PINS)
