@@ -138,8 +138,8 @@ class Model:
         return self._grown(chosen[self.elements.of_tet])
 
     def _grown(self, tets: np.ndarray) -> np.ndarray:
-        """Return the mask (e,) of the elements that contain tets of the mask ``tets`` (m,), or tets within
-        AROUND_INVERTED rings around these.
+        """Extend the mask ``tets`` (m,) by AROUND_INVERTED rings of tets. A ring consists of all tets that share a
+        vertex with a tet of the mask. Return the mask (e,) of the elements that contain a tet of the extended mask.
         """
         near = np.zeros(len(self.elements), dtype=bool)
         near[self.elements.of_tet[grow(self.mesh.tets, tets, AROUND_INVERTED)]] = True
@@ -210,8 +210,8 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """Return a copy of the model whose rest shape is scaled by the factor ``size``. The mass is unchanged. The copy
-        has ``grows`` set to True, since the scale usually changes from step to step.
+        """Return a copy of the model whose rest shape is scaled by the factor ``size``. The mass is unchanged. The
+        copy's flag ``grows`` is True, since a scaled rest shape usually changes its size from step to step.
         """
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_index, elastic.parameters
@@ -278,7 +278,12 @@ def build_model(
 def elastic_potential(
     mesh: TetMesh, parameters: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, smoothed: bool
 ) -> ElasticPotential:
-    """Return the elastic potential of a mesh from the ``parameters`` (m,2+), Pa, of the tets' energies."""
+    """Return the elastic potential of a mesh.
+
+    ``parameters`` (m,k), k >= 2: mu and lambda of each tet, Pa, then further dimensionless parameters of the tet's
+    energy. ``energies``: names of the energies. ``energy_of_tet`` (m,): index into ``energies`` per tet. If
+    ``smoothed``, the tets around a common edge share one strain.
+    """
     mu, lam = parameters[:, 0], parameters[:, 1]
     # The bulk modulus, since lambda is not positive at a Poisson's ratio of 0 or below.
     moduli = np.column_stack([mu, lam + 2.0 / 3.0 * mu])

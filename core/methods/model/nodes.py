@@ -19,8 +19,9 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
 SMALLEST, LARGEST = 0.12, 0.45
-"""Bounds of the radii of the balls of nodes, relative to the body's size. The first frequency of a cube with one node
-is 3 % too high with the radius LARGEST, and 12 % too high with less than half of that radius.
+"""Smallest and largest radius of the ball around a dynamic node, relative to the body's size. A dynamic node is a
+weighted mean position in its ball. With the radius LARGEST, the first frequency of a cube that has one node is 3 % too
+high. With less than half of that radius, the frequency is 12 % too high.
 """
 
 SAMPLES = 400
@@ -28,17 +29,19 @@ SAMPLES = 400
 
 
 class Nodes(NamedTuple):
-    """k dynamic nodes, which carry the motion of a body in ConJac. ``centres`` (k,): central vertex per node; ``rows``
-    B (k,n): weights of the n vertices in the position of each node, ``B x``. Each row sums to one.
+    """k dynamic nodes, which carry the motion of a body in ConJac. The positions of the nodes are ``B x``, weighted
+    means of the vertex positions x. ``centres`` (k,): central vertex of each node. ``rows`` B (k,n): weights of the n
+    vertices. Each row sums to one.
     """
 
     centres: np.ndarray
     rows: sp.csr_matrix
 
     def means(self) -> np.ndarray:
-        """Return the matrix ``B^T`` as a dense array (n,3,3k), with the weights repeated for each of the three axes. B
-        (k,n), stored in ``rows``, holds the weights of the vertices in the nodes' mean positions. The first two
-        dimensions of the array are vertex and axis. The 3k columns are ordered by node, then axis.
+        """Return the weights of the nodes as a dense array (n,3,3k). The position of node j is the weighted mean
+        ``sum_v B_jv x_v`` of the vertex positions, with the weights B (k,n) in ``rows``. The first two dimensions of
+        the array are the vertex v and an axis. The 3k columns are ordered by node j, then axis. The array contains
+        ``B_jv`` where both axes are the same, and zero elsewhere.
         """
         k, n = self.rows.shape
         means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()

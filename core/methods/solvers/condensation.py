@@ -1,21 +1,24 @@
-"""Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20).
+"""Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20). Condensation eliminates the
+independent stretches from the linear system.
 
-Changes of F are expressed in the frame of its singular vectors, ``D = U^T dF V``, since the derivative of the polar
-stretch is sparse there:
+Changes of the deformation gradient ``F = U diag(sigma) V^T`` are expressed in the frame of its singular vectors,
+``D = U^T dF V``. In this frame the derivative of the polar stretch S is sparse:
 
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
-(from ``dF = d(R S)``). The second derivative ``H_s`` of the energy density is known in the frame Q of the independent
-stretch, and ``T = V^T Q`` maps between the two frames. A unit change of the entry ``F_ia`` is ``dF = e_i e_a^T``. Then
-``D = u n^T``, where u is row i of U, and n is row a of V. D is linear in u, so it suffices to know the stretch changes
-for the three unit vectors ``u = e_p``. For ``D = e_p n^T`` the stretch changes in the frame Q by
+(from ``dF = d(R S)``). H_s is the second derivative of the energy density by the independent stretch. H_s is known in
+the frame Q of the independent stretch's eigenvectors, and ``T = V^T Q`` maps between the frames V and Q. A unit change
+of the entry ``F_ia`` is ``dF = e_i e_a^T``. Then ``D = u n^T``, where u is row i of U, and n is row a of V. D is linear
+in u, so it suffices to know the stretch changes for the three unit vectors ``u = e_p``. For ``D = e_p n^T`` the stretch
+change in the frame Q is
 
-    E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
+    t_p m^T + m t_p^T,      m = T^T (shares_p n)
 
 where ``t_p`` is row p of T. ``shares_p`` is the vector of the three ratios ``sigma_p / (sigma_p + sigma_j)`` (one half
 for j = p), and is multiplied by n entry by entry.
 
-The second derivative by F is ``E^T H_s E`` over the nine entries of F. Kernels process eight elements side by side.
+The second derivative of the energy density by F is ``E^T H_s E``. The nine columns of the matrix E (6,9) are the
+stretch changes for unit changes of the nine entries of F. Kernels process eight elements side by side.
 """
 
 from __future__ import annotations
@@ -53,8 +56,9 @@ from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, sha
 
 @inlined
 def _stress_of(A, flip, E):
-    """Return ``H_s E`` for a symmetric tensor E, six numbers in the frame Q. A (3,3) and ``flip`` (3,) are the normal
-    and the shear part of the second derivative H_s of the energy density.
+    """Return ``H_s E`` for a symmetric tensor E. H_s is the second derivative of the energy density by the stretch, and
+    consists of a normal part A (3,3) and a shear part ``flip`` (3,). E and the result are six numbers each, in the
+    frame Q of the stretch's eigenvectors.
     """
     x, y, z = A
     return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
@@ -93,16 +97,20 @@ class Mixed(NamedTuple):
 def condense(
     mixed: Mixed, terms: PolarHessianTerms, weights: np.ndarray, hessians: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Condense the independent stretches s of Mixed FEM. The polar stretches s(F) differ from them by ``c = s(F) - s``.
-    Write the second derivatives ``w J^T H_s J`` to ``hessians`` (m,6,3,3), as blocks by the columns of F in the order
-    of ``tangent_blocks``. Return the stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies ``w c . H_s c`` (m,),
-    which measure the disagreement c.
+    """Eliminate the independent stretches s of Mixed FEM from the linear system, element by element.
 
-    J is the derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy density psi at s.
-    ``weights`` w (m,), m³ s²: volumes times h². ``terms`` selects the second derivatives of the polar stretch to add.
-    The twists among these terms are the stiffnesses against rotations of the element about the axes of V: ``(t_i + t_j)
-    / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``. Twists are positive under tension. The formula assumes
-    that s equals s(F).
+    Write the second derivatives ``w J^T H_s J`` to ``hessians`` (m,6,3,3), as blocks by the columns of F in the order
+    of ``tangent_blocks``. Return two arrays: the condensed stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies
+    ``w c . H_s c`` (m,) of the disagreement ``c = s(F) - s``.
+
+    The SVD of the deformation gradient is ``F = U diag(sigma) V^T``. s(F) is the polar stretch of F, and J the
+    derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy density psi at s.
+    ``weights`` w (m,), m³ s²: volumes times h².
+
+    ``terms`` selects the second derivatives of s(F) that are added to ``hessians``. Among these terms are the twists,
+    which are the stiffnesses of an element against rotations about the axes of V. A twist is
+    ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/ds) V)``, and is positive under tension. The formula
+    assumes that s equals s(F).
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -117,15 +125,20 @@ def condense(
 def local_update(
     mixed: Mixed, terms: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Recover the condensed unknowns of Mixed FEM from changes dF (m,3,3) of the deformation gradients.
+    """Compute the changes of the unknowns that condensation eliminated, from the changes dF (m,3,3) of the deformation
+    gradients F. Return four arrays:
 
-    Return four arrays. The first two are the changes of the stretches ``ds = c + J dF`` (m,6) and the multipliers
-    ``lambda = g_s + H_s ds`` (m,6), Pa. The third, ``w ds . H_s ds`` (m,), is part of the line search's predicted
-    decrease. The fourth, ``w lambda . c`` (m,), is part of the line search's merit.
+    1. the changes of the independent stretches, ``ds = c + J dF`` (m,6);
+    2. the new multipliers, ``lambda = g_s + H_s ds`` (m,6), Pa;
+    3. ``w ds . H_s ds`` (m,), part of the line search's predicted decrease;
+    4. ``w lambda . c`` (m,), part of the line search's merit.
 
-    ``c = s(F) - s``; J is the derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy
-    density at s. ``weights`` w (m,): volumes times h². If ``terms`` is ALL or EXACT, the third array includes the work
-    of the element's rotation against the twists (:func:`condense`).
+    c is the polar stretch s(F) minus the independent stretch s, and J is the derivative of s(F) by F. g_s and H_s are
+    the first and second derivatives of the energy density at s. ``weights`` w (m,): volumes times h².
+
+    If ``terms`` is ALL or EXACT, the third array also contains the work ``w/2 sum_k twist_k r_k²`` of an element's
+    rotation. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V`` and the SVD
+    ``F = U diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these rotations.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -134,8 +147,9 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same condensed stresses (m,3,3), Pa, and energies (m,) as :func:`condense`, without computing element
-    matrices. ``weights`` (m,) multiply the energies.
+    """Return the two arrays of :func:`condense` without computing element matrices. The first array holds the condensed
+    stresses (m,3,3), Pa. The second array holds the energies (m,) of the difference between polar and independent
+    stretch. ``weights`` (m,) multiply the energies.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -221,10 +235,15 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Store three quantities of an element in one ``lane`` of the workspace W: the condensed stress by F; the stress of
-    the stretch, in the frame V; and the energy density ``c . H_s c`` of the disagreement ``c = s(F) - s``. Return the
-    shares ``sigma_i / (sigma_i + sigma_j)``, ``T = V^T Q``, and the normal and the shear part of ``H_s``, the second
-    derivative of the energy density. U and Vt are the factors of the SVD ``F = U diag(sigma) Vt``.
+    """Compute the condensed stress of the element in one ``lane`` of the workspace W. U and Vt are the factors of the
+    SVD ``F = U diag(sigma) Vt`` of the deformation gradient.
+
+    Write three quantities to W: the condensed stress ``J^T (g_s + H_s c)``, the stress ``g_s + H_s c`` in the frame V,
+    and the energy density ``c . H_s c``. Return four quantities: the shares ``sigma_i / (sigma_i + sigma_j)``, the
+    matrix ``T = Vt Q``, and the normal and the shear part of H_s in the frame Q.
+
+    c is the polar stretch s(F) minus the independent stretch s. The columns of Q are the eigenvectors of s. J is the
+    derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy density at s.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -244,8 +263,12 @@ def _set_stress(W, lane, U, Vt):
 
 @inner_kernel
 def _condense_lanes(W):
-    """Compute in all lanes of the workspace W: the condensed stress, the energy density ``c . H_s c`` of the
-    disagreement ``c = s(F) - s``, and the six blocks of the second derivative by columns of F.
+    """Compute three quantities of the element in each lane of the workspace W: the condensed stress
+    ``J^T (g_s + H_s c)``, the energy density ``c . H_s c``, and the six blocks of the second derivative ``w J^T H_s J``
+    by columns of F.
+
+    c is the polar stretch s(F) minus the independent stretch s, and J is the derivative of s(F) by F. g_s and H_s are
+    the first and second derivatives of the energy density at s. w is the weight of the element.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -267,10 +290,11 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return the changes of the polar stretch that unit changes of one column of F cause. There are three results, one
-    for each component (x, y, z) of the column. Each is a symmetric tensor E, six numbers in the frame Q of the
-    independent stretch. ``F = U diag(sigma) V^T`` is the SVD. If the column is column a, n is row a of V. ``shares``
-    are ``sigma_i / (sigma_i + sigma_j)``, and T is ``V^T Q``.
+    """Return the changes of the polar stretch of ``F = U diag(sigma) V^T`` due to unit changes in column a of F. The
+    three results belong to the components x, y, z of the column. Each result is a symmetric tensor, six numbers in the
+    frame Q of the independent stretch's eigenvectors.
+
+    n (3,): row a of V. ``shares`` (3,3): the ratios ``sigma_i / (sigma_i + sigma_j)``. T (3,3): ``V^T Q``.
     """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
@@ -352,9 +376,11 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work of an element's rotation to the energy density stored for the change of the stretch. Do so in all
-    lanes of the workspace W. The work is the sum of half of each twist times the squared rotation. Twists are
-    stiffnesses against rotations (:func:`twists_of`), and are negative under pressure.
+    """Add the work ``1/2 sum_k twist_k r_k²`` of an element's rotation to the row BEND of the workspace W, in all
+    lanes. BEND holds the energy density ``ds . H_s ds`` of the stretch change ds, where H_s is the second derivative of
+    the energy density by the stretch. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V``
+    and the SVD ``F = U diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these rotations.
+    Twists are negative under pressure.
     """
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)

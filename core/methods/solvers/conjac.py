@@ -1,17 +1,16 @@
-"""ConJac: a few dynamic nodes carry the motion of a body, and all other vertices are quasistatic ([ConJac20], with
-another time step).
+"""ConJac ([ConJac20]) with another time step: dynamic nodes carry the motion, all other vertices are quasistatic.
 
 The map ``J`` from nodes to vertices (:mod:`.conjac_map`) belongs to the tangent K at the step's start x0. The body's
-velocities are projected onto J in the mass product. Then a step consists of three parts:
+velocities are projected onto J in the mass product. Then a step has three parts, with the displacements u of the nodes:
 
-1. solve the nodes' linear system ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.modal_integration`), and set
-   ``x = x0 + J u``;
+1. solve ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.modal_integration`), and set ``x = x0 + J u``;
 2. iterate with Newton's method, line search and fixed nodes, until the forces on all other vertices balance;
 3. set the velocities to ``J u'``.
 
-The exact integration dissipates no energy, but neglects nonlinear energy. Vibrations are therefore scaled at the end of
-a step, so that the body has the energy of the linear system. If the error is large, or with contact, the step minimizes
-a potential of all vertices with the nodes' inertia. :mod:`.conjac_published` contains the step of [ConJac20].
+The exact integration dissipates no energy, but neglects the terms of the energy beyond the quadratic ones. Vibrations
+are therefore scaled at the end of a step, so that the body has the energy of the linear system. If the energy error is
+large, or if there is contact, the step instead minimizes an incremental potential of all vertices, in which only the
+nodes have inertia. :mod:`.conjac_published` contains the step of [ConJac20].
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ MINIMIZATION_MASS = 1e-6
 """Fraction of the mass that vertices keep in a minimization over all vertices, so that the matrix is not singular."""
 
 MIN_ITERATIONS = 30
-"""Iteration cap of a minimization over all vertices, unless ``max_iterations`` is larger."""
+"""Smallest iteration limit of a minimization over all vertices. A larger ``max_iterations`` replaces this limit."""
 
 LOAD_ROUNDS = 4
 """Largest number of fixed-point iterations for the non-elastic forces at the end of a step."""
@@ -74,9 +73,8 @@ class ConJacSolver(StepSolver):
     """ConJac [ConJac20] with exact integration of its dynamic nodes; all other vertices are quasistatic.
 
     Settings: those of :class:`StepSolver` without ``integrator``. Steps without contact are integrated exactly, steps
-    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits the quasistatic corrections, and
-    the iterations of a minimization over all vertices (at least ``MIN_ITERATIONS``). ``tolerance`` is also the
-    tolerance of the iterations for non-elastic forces.
+    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits quasistatic corrections, and
+    minimizations (at least ``MIN_ITERATIONS``). ``tolerance`` also ends iterations for non-elastic forces.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
@@ -123,7 +121,9 @@ class ConJacSolver(StepSolver):
         self._newton: NewtonSolver | None = None
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Integrate the nodes' motion exactly or, with contact or an energy gain, minimize. Return the solution."""
+        """Return the solution of a step by exact integration of the nodes' motion. If there is contact, or if exact
+        integration gains energy, minimize the incremental potential instead.
+        """
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             rigid = self._rigid.components_at(state.positions)
@@ -175,7 +175,7 @@ class ConJacSolver(StepSolver):
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
     def _nearly_massless_newton(self) -> NewtonSolver:
-        """Return the Newton solver for minimizations. It has nearly massless vertices: only the nodes have inertia."""
+        """Return the Newton solver for minimizations over all vertices. In its model only the nodes have inertia."""
         if self._newton is None:
             self._newton = NewtonSolver(self._nearly_massless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
@@ -193,7 +193,7 @@ class ConJacSolver(StepSolver):
         report: StepReport,
         projected: bool = False,
     ) -> ReducedSystem:
-        """Return the reduced system at a state. Its tangent is projected if indefinite, or if ``projected``."""
+        """Return the reduced system at a state. The tangent is semi-definite if needed, or if ``projected``."""
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
@@ -229,7 +229,7 @@ class ConJacSolver(StepSolver):
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the matrix at x (n,3) m. Return its tangent, made semi-definite if necessary or ``projected``."""
+        """Factorise the matrix at x (n,3) m. Return the elastic tangent, semi-definite if needed or ``projected``."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -252,7 +252,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
-        """Return a step's solution by exact integration of the nodes, or None if it gains too much energy."""
+        """Return a step's solution by exact integration of the nodes, or None if the body gains too much energy."""
         T, x0, h = reduced.T, state.positions, step.h
         with report.timed("local"):
             speeds = reduced.speeds(self.model.mass @ (h * state.velocities))
@@ -299,9 +299,9 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the final energy error and the final kinetic energy per body, kg m². The error is the body's energy
-        minus that of the linear system; the kinetic energy is that of the linear system. ``flow``: result of
-        :meth:`_flow`; ``displacements``: dx (n,3) m, and the part (n,3) m of dx that deforms the body.
+        """Return two arrays for the end of the step with an entry per body, kg m²: the energy error, and the kinetic
+        energy of the linear system. The error is the body's energy minus that of the linear system. ``flow``: result of
+        :meth:`_flow`. ``displacements``: dx, and the part of dx that deforms the body, (n,3) m each.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):

@@ -1,16 +1,18 @@
 """Map of [ConJac20] from dynamic nodes to all vertices, ``v = J v_d``: the forces on quasistatic vertices balance.
 
-A node is a mean ``B x`` (:mod:`..model.nodes`). J's columns are the displacements dx of least energy ``1/2 dx . K dx``
-with ``B dx = d`` for unit d. The index c stands for the central vertices of the nodes, and q for all other vertices.
-With the central vertices fixed, the stiffness K_qq is not singular. The displacements are
+The position of a node is a weighted mean in a ball around one vertex, the central vertex of the node. The positions of
+all nodes are ``B x``, with the weights B and the vertex positions x. J's columns are the displacements dx of least
+energy ``1/2 dx . K dx`` with ``B dx = d``, for unit displacements d of the nodes. The index c stands for the central
+vertices, and q for all other vertices. With the central vertices fixed, the stiffness K_qq is not singular. The
+displacements are
 
     dx = (y, Y y - Q mu),      Y = -K_qq^-1 K_qc,      Q = K_qq^-1 B_q^T
 
 where y are the displacements of the central vertices, and mu the Lagrange multipliers of ``B dx = d``. The energy is
-least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``. Here ``S_c = K_cc + K_cq Y`` (Schur complement), ``A = B_c +
-B_q Y`` and ``H = B_q Q``. For single vertices B_q is zero, y is d, and J is the paper's Eq. 6. ``S = J^T K J`` is the
-force ``-mu`` for unit d. The matrix of this small system also yields the displacements due to forces on the quasistatic
-vertices while the nodes are fixed (the paper's b_q).
+least for ``S_c y + A^T mu = 0`` and ``A y - H mu = d``. Here ``S_c = K_cc + K_cq Y`` (Schur complement),
+``A = B_c + B_q Y`` and ``H = B_q Q``. If each node is a single vertex, B_q is zero, y is d, and J is the paper's Eq. 6.
+The stiffness of the nodes, ``J^T K J``, is the force ``-mu`` for unit d. The matrix of the two equations for y and mu
+also yields the displacements due to forces on the quasistatic vertices while the nodes are fixed (the paper's b_q).
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ class ConJacMap:
         self.stiffness = -0.5 * (found[size:] + found[size:].T)
 
     def newton_step(self, gradient: np.ndarray) -> np.ndarray:
-        """Return the Newton step (n,3) m of the quasistatic vertices with fixed nodes, for a gradient (n,3) kg m."""
+        """Return the Newton step (n,3) m of the quasistatic vertices. The dynamic nodes are held fixed. ``gradient``
+        (n,3), kg m: gradient of the incremental potential.
+        """
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
         p = self._system.solve(-g)
@@ -87,9 +91,9 @@ class ConJacMap:
         return p + self._moved(found[:, None])[:, :, 0]
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
-        """Return the displacements (n,3,c) of all vertices for c solutions of the equations for y and mu in this
-        module's description. A column of ``found`` (6k,c) holds the 3k displacements y of the nodes' central vertices,
-        then the 3k multipliers mu of the nodes.
+        """Return the displacements (n,3,c) of all vertices for c columns of ``found`` (6k,c). A column holds the 3k
+        displacements of the nodes' central vertices, then 3k Lagrange multipliers. The multipliers enforce the
+        displacements of the k nodes. The forces on all other vertices balance.
         """
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
@@ -140,13 +144,14 @@ def project_stiffness(blocks: np.ndarray, nodes: ElementNodes, T: np.ndarray) ->
 
 
 class ReducedSystem(NamedTuple):
-    """Reduced system of a body in a ConJac step, with k unknowns: the displacements of the nodes, and c rigid motions
-    that leave all nodes at rest.
+    """Reduced system of a body in a ConJac step. Its k unknowns are the displacements of the nodes, and the amounts of
+    c rigid motions. Each rigid motion moves a connected part of the body, but none of the nodes: for example a rotation
+    about an axis through the part's nodes.
 
-    M is the mass matrix, K the stiffness matrix, and h the step. ``map``: the map J. ``T`` (n,3,k): basis, which
-    consists of J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): M times the c rigid motions. ``mass``
-    (k,k), kg: ``T^T M T``. ``stiffness`` (k,k), kg: ``h² T^T K T``. ``elastic`` (k,k), kg: elastic part of
-    ``stiffness``. ``tangent``: elastic tangent in K.
+    M is the mass matrix, K the stiffness matrix, and h the step. ``map``: the map J from nodes to vertices. ``T``
+    (n,3,k): basis, which consists of J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): M times the c
+    rigid motions. ``mass`` (k,k), kg: ``T^T M T``. ``stiffness`` (k,k), kg: ``h² T^T K T``. ``elastic`` (k,k), kg:
+    elastic part of ``stiffness``. ``tangent``: elastic tangent in K.
     """
 
     map: ConJacMap
@@ -158,8 +163,9 @@ class ReducedSystem(NamedTuple):
     tangent: Tangent
 
     def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
-        """Return the Newton step (n,3) m of the quasistatic vertices for a gradient (n,3) kg m, with nodes and rigid
-        motions fixed. ``map_`` may be a newer map than that of the reduced system.
+        """Return the Newton step (n,3) m of the quasistatic vertices. The nodes and the rigid motions are held fixed.
+        ``gradient`` (n,3), kg m: gradient of the incremental potential. ``map_``: map from the nodes to the vertices,
+        which may be newer than the map of the reduced system.
         """
         first = map_.J.shape[2]
         unresolved, momenta = self.T[:, :, first:], self.unresolved_momenta

@@ -33,9 +33,10 @@ class PublishedConJacSolver(ConJacSolver):
     The Newton steps use the tangent factorised at the step's beginning. Unless gamma is 0, the first Newton step also
     uses the forces at the step's beginning.
 
-    Settings: ``damping_factor`` beta of Eq. 11; ``stabilization`` gamma, the length of each Newton step (0: by line
-    search, from recomputed forces); ``corrections``, the number of Newton steps; and those of :class:`StepSolver`
-    without ``integrator``.
+    Settings: ``damping_factor`` is beta, the factor of the stiffness in Eq. 11. ``stabilization`` is gamma, the length
+    of each Newton step. If gamma is 0, a line search sets the length of each Newton step, and each Newton step uses
+    recomputed forces. ``corrections`` is the number of Newton steps. The other settings are those of
+    :class:`StepSolver`, except ``integrator``.
     """
 
     def _nodes_of(self, model: Space) -> Nodes:

@@ -25,8 +25,8 @@ from .stretch_damping import StretchDamping
 
 MAX_LAGGING_ITERATIONS = 4
 """Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. The
-coefficients of a lagged potential are those of an earlier iterate. Ordinary steps need one or two updates, a step of
-ten seconds in a subspace needs four.
+coefficients of a lagged potential are those of an earlier iterate. Time steps of ordinary length need one or two
+updates. A time step of 10 s in a subspace needs four updates.
 """
 
 MAX_LAGGING_UPDATES = 30
@@ -55,7 +55,7 @@ class IncrementalPotential:
     potentials : other potentials, among them at most one barrier and one potential of strain
     time : TimeStep
     pinned : (p,) indices of the pinned vertices, whose gradient is set to zero
-    prescribed_positions : (p,3) m, positions of the pinned vertices at the end of the step
+    prescribed_positions : (p,3) m, positions of the pinned vertices after the fraction ``time.theta`` of the step
     damping : StretchDamping or None
 
     Attributes: ``contact`` is the barrier or None. ``strain`` is the potential of strain or None. ``h``, s, is the
@@ -115,7 +115,7 @@ class IncrementalPotential:
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
     ) -> np.ndarray:
         """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m. ``more`` (m,3,3), Pa: stresses to
-        add to those of the potentials. Rows of pinned vertices are set to zero, except with ``of_pins``.
+        add to the stresses of the potentials. Rows of pinned vertices are set to zero, unless ``of_pins`` is True.
         """
         stress = self._elastic.stress(deformation) + more
         if self.damping is not None:
@@ -129,8 +129,8 @@ class IncrementalPotential:
     ) -> np.ndarray:
         """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m for given stresses (m,3,3) Pa.
 
-        Rows of pinned vertices are set to zero, except with ``of_pins``. Without ``of_potentials`` only inertia,
-        gravity and the stresses contribute.
+        Rows of pinned vertices are set to zero, unless ``of_pins`` is True. If ``of_potentials`` is False, only
+        inertia, gravity and the stresses contribute.
         """
         force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
         for potential in self.potentials if of_potentials else ():
@@ -147,9 +147,11 @@ class IncrementalPotential:
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the elastic energy density by F, Pa. A strain potential that may cancel most
-        of the elastic energy (``is_strong``) also contributes where it reduces the result. If ``projected``, the result
-        is made positive semi-definite.
+        """Return the second derivatives of the elastic energy density by F, Pa. If ``projected``, make the result
+        positive semi-definite.
+
+        A strong strain potential (``is_strong``) may cancel most of the elastic energy. Part of the potential's second
+        derivatives is therefore added to the result, but only in elements that become softer by the addition.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
@@ -157,9 +159,11 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the second derivatives of the elastic energy density by the independent stretches, Pa. A strain
-        potential that may cancel most of the elastic energy (``is_strong``) also contributes where it reduces the
-        result. The result is made positive semi-definite.
+        """Return the second derivatives of the elastic energy density by the independent stretches, Pa. The result is
+        made positive semi-definite.
+
+        A strong strain potential (``is_strong``) may cancel most of the elastic energy. Part of the potential's second
+        derivatives is therefore added to the result, but only in elements that become softer by the addition.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)

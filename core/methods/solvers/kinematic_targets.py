@@ -28,12 +28,13 @@ MAX_SUBSTEPS = 60
 """Largest number of Newton steps along the prescribed path."""
 
 FLOOR, ABOVE = 0.5e6, 1.5
-"""Factors of the penalty rho on the remaining fraction of the prescribed path. rho is at least FLOOR times ``dx . M
-dx``, and at least ABOVE times the slope of the energy along Newton's direction dx. M is the mass matrix.
+"""Factors in two lower bounds of the penalty rho. The line search's merit is the incremental potential plus rho times
+the remaining fraction of the prescribed path. rho is at least FLOOR times ``dx . M dx``, where dx is Newton's direction
+and M the mass matrix. rho is also at least ABOVE times the slope of the incremental potential along dx.
 """
 
 MIN_PROGRESS, STALL_WINDOW = 0.01, 3
-"""The path counts as blocked if STALL_WINDOW successive steps cover less than the fraction MIN_PROGRESS of it."""
+"""The path counts as blocked if STALL_WINDOW successive steps cover less than MIN_PROGRESS of the path."""
 
 NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
 """Stricter test for a blocked path at a feasibility margin (normalized gap or det F) below NARROW_GAP. The path counts
@@ -175,8 +176,9 @@ def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe:
 def _newton_direction_with_dirichlet(
     solver: NewtonSystem, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
-    """Return Newton's direction (n,3) m for prescribed displacements ``dx_prescribed`` (n,3) m of the pins, zero
-    elsewhere, and the slope of the incremental potential along it, kg m².
+    """Return Newton's direction dx (n,3) m, and the slope of the incremental potential along dx, kg m². The slope
+    includes the work along the remaining displacement of the obstacles. dx contains the prescribed displacements of the
+    pins. ``dx_prescribed`` (n,3), m: prescribed displacements of the pins, zero at all other vertices.
     """
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):

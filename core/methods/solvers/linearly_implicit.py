@@ -26,11 +26,12 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MOST_SOLVES = 6
-"""Largest number of linear solves per step without a barrier, if loads such as penalty contact change with positions.
+"""Largest number of linear solves in a step that has no barrier, but loads that change with positions, such as penalty
+contact.
 """
 
 MOST_MEETING = 100
-"""Largest number of linear solves per step with a barrier. A step that stops early leaves unbalanced barrier forces."""
+"""Largest number of linear solves in a step that has a barrier. Stopping early leaves barrier forces unbalanced."""
 
 ROUGH = 1000.0
 """Largest displacement that the nonlinear residual of a converged step may cause, in multiples of the tolerance. With
@@ -56,9 +57,10 @@ class _Linearized:
         self._deformation_ahead = step.damping and elastic.deformation(self._ahead)
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m with linearized terms, and the
-        second derivatives (m,6,3,3) of stretch damping by F, or None if the step has no stretch damping. Without
-        ``of_potentials``, loads such as contact are omitted.
+        """Return two arrays for positions x (n,3) m. The first is the gradient (n,3) kg m of the incremental potential,
+        with linearized elasticity, stretch damping and strain potential. The second is h² times the second derivatives
+        (m,6,3,3) of stretch damping by the deformation gradients. The second result is None without stretch damping. If
+        ``of_potentials`` is False, loads such as contact are omitted.
         """
         step, solver = self._step, self._solver
         stress, added = (
@@ -76,8 +78,8 @@ class _Linearized:
         return g, added
 
     def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
-        """Assemble the linear system at x (n,3) m; with ``projected``, the barrier's Hessian is made positive
-        semi-definite. Return the gradient (n,3) kg m.
+        """Assemble the linear system at x (n,3) m, and return the gradient (n,3) kg m. If ``projected``, make the
+        barrier's Hessian positive semi-definite.
         """
         step = self._step
         if step.contact is not None:
@@ -114,8 +116,9 @@ class LinearlyImplicitSolver(StepSolver):
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution by one or a few linear solves. The prescribed displacements of pinned vertices act
-        on the other vertices through ``beta h² K``.
+        """Return a step's solution by one or more linear solves. The prescribed displacements of pinned vertices act on
+        the other vertices through the matrix ``M + beta h² K``. M is the mass matrix, K the stiffness at the start of
+        the step, h the length of the step, and beta the setting ``damping_factor``.
         """
         # Linear forces yield the same solution from any point. Contact is detected at the initial point: begin at
         # the inertial prediction.

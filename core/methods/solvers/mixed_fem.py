@@ -13,11 +13,12 @@ Six numbers represent each symmetric S, and lambda is dual to them, so ``psi``'s
 and their forces to the right-hand side. The line search uses L with the new lambda as merit. Its slope is at most
 ``r.dx - dx.M dx - h² sum w ds.H_s ds``, with the residual r of the linear solve.
 
-Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, so convergence near the
-solution of soft bodies is only linear. From the second iteration on, the part of this derivative that is due to tension
-is added to the matrix. Once s and s(F) nearly agree, the complete derivative is added instead, if the matrix stays
-definite. In a subspace, the rotational part is added from the second iteration on. Once stretches and positions agree
-(``c.H_s c`` below a hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
+Beyond the paper (``quadratic_finish``): Eq. 14 drops the second derivative of the constraint ``s = s(F)``, so
+convergence near the solution of soft bodies is only linear. From the second iteration on, part of this derivative is
+added to the matrix. In the full space, this part is due to rotations of elements under tension. Once s and s(F) nearly
+agree, the complete derivative is added instead. In a subspace, or with stiffness damping, the part is due to all
+rotations of elements. If the matrix is then indefinite, other parts are tried. Once s and s(F) agree (``c.H_s c`` below
+a hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -41,26 +42,28 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 HAND_OVER = 0.01
-"""Largest disagreement of independent and polar stretches at which Newton's method takes over, relative to the
-predicted decrease. The disagreement is the energy ``c . H_s c``: c is the polar minus the independent stretch, and H_s
-the second derivative of the energy density. A test by the size of c alone would take over too early in stiff bodies and
-damp their motion.
+"""Limit below which Mixed FEM hands a step over to Newton's method. The limit applies to the disagreement of
+independent and polar stretches, divided by the predicted decrease of the merit. The disagreement is the energy
+``c.H_s c``: c is the polar minus the independent stretch, and H_s the second derivative of the energy density. A test
+by the size of c alone would hand over too early in stiff bodies and damp their motion.
 """
 
 UNTANGLING = 5
 """Number of iterations that restore inverted elements, if a step starts with inverted elements. Each of these first
-iterations of the step begins by setting the stretches around inverted elements to the identity.
+iterations of the step begins by setting the independent stretches around inverted elements to the identity.
 """
 
 NEAR = 0.5
-"""Largest disagreement of independent and polar stretches at which the constraint's complete second derivative is used
-in the full space. The disagreement is the energy defined at HAND_OVER, relative to the predicted decrease of the last
-iteration.
+"""Limit below which the complete second derivative of the constraint ``s = s(F)`` is used in the full space. The limit
+applies to the disagreement of the independent stretches s and the polar stretches s(F), divided by the predicted
+decrease of the last iteration. The disagreement is the energy ``c . H_s c`` with ``c = s(F) - s`` and the second
+derivative H_s of the energy density.
 """
 
 TANGLED = 0.01
-"""Fraction of inverted elements above which all stretches of the body restart from the identity. If only those around
-inverted elements restart, some tets of a scrambled body stay inverted at a Poisson's ratio of 0.45.
+"""Fraction of inverted elements above which the independent stretches of all elements are reset to the identity. At
+smaller fractions, only the stretches around inverted elements are reset. In a scrambled body with a Poisson's ratio of
+0.45, this smaller reset would leave some tets inverted.
 """
 
 
@@ -94,7 +97,8 @@ class MixedFEMSolver(StepSolver):
     4. Line search on the Lagrangian, limited by CCD.
     5. Repeat until the stop rule holds; with ``quadratic_finish``, unprojected Newton takes over near the solution.
 
-    Settings: ``quadratic_finish`` (see this module's description), and those of :class:`StepSolver`.
+    Settings: ``quadratic_finish``, which also adds second derivatives of the polar stretch to the matrix, and those of
+    :class:`StepSolver`.
     """
 
     start_from_prediction = True
@@ -156,8 +160,10 @@ class MixedFEMSolver(StepSolver):
     def _start(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
-        """Return the initial positions (n,3) m of the iterations and their deformation. Without contact, the state's
-        positions replace the ``guess`` (n,3) m if only the guess has inverted elements.
+        """Return the initial positions (n,3) m of the iterations and their deformation. By default,
+        :meth:`initial_iterate` derives the positions from the ``guess`` (n,3) m. A step without a contact barrier has
+        one exception: if elements are inverted at the guess, but not at the positions of ``state``, the iterations
+        start from the positions of ``state``.
         """
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
@@ -182,7 +188,7 @@ class MixedFEMSolver(StepSolver):
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
         """Return the mask (e,) of the elements whose independent stretches restart from the identity. Return None if no
         element has to restart. The mask contains inverted elements that are not near pins, and their neighbours. If
-        many elements are inverted, it contains all elements.
+        more than the fraction TANGLED of the elements is inverted, the mask contains all elements.
         """
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
@@ -191,7 +197,9 @@ class MixedFEMSolver(StepSolver):
         return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """Return the iterate with the independent stretches of ``guessed`` elements (e,) bool set to the identity."""
+        """Return a copy of the iterate ``at`` in which the independent stretch is the identity in the elements of the
+        mask ``guessed`` (e,). If ``guessed`` is None, return ``at``.
+        """
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
@@ -225,8 +233,9 @@ class MixedFEMSolver(StepSolver):
         return direction
 
     def _polar_hessian_terms(self, report: StepReport, is_near: bool) -> tuple[PolarHessianTerms, ...]:
-        """Return the choices of which second derivatives of the constraint ``s = s(F)`` to add to the matrix, in the
-        order in which they are tried until the matrix is positive definite.
+        """Return the choices of second derivatives of the constraint ``s = s(F)`` to add to the matrix, in the order in
+        which they are tried. Choices are tried until the matrix is positive definite and the predicted decrease is
+        positive.
         """
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
@@ -255,9 +264,9 @@ class MixedFEMSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
-        """Return the search direction, or None if the matrix is not positive definite. ``terms`` selects second
-        derivatives of the polar stretch in the matrix. ``damping`` holds the stresses (m,3,3), Pa, and second
-        derivatives (m,6,3,3) of stretch damping.
+        """Return the search direction, or None if the matrix is not positive definite. ``terms`` selects the second
+        derivatives of the polar stretch that are added to the matrix. ``damping`` is None or holds two arrays of
+        stretch damping: stresses (m,3,3), Pa, and h² times the second derivatives (m,6,3,3) by F.
         """
         with report.timed("assembly"):
             system = self.system

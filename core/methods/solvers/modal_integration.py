@@ -1,10 +1,11 @@
 """Exponential integrator for a small linear system: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, exact
 over a step. Times and stiffnesses are in units of the step.
 
-The forces r are constant. The forces ``p = b - S_p u`` change within the step (contact, friction, drag). The forces p
-are evaluated with the displacements u at the end of the step, and kept constant during the step. Bodies at rest thereby
-stay at rest, and p returns no energy. In the modes of S and M, with eigenvalues omega² (Hochbruck, Ostermann 2010,
-"Exponential integrators", Acta Numerica 19):
+M is the mass, and S the stiffness. The forces r are constant. The forces ``p = b - S_p u`` (contact, friction, drag)
+depend on u, with their stiffness S_p and a constant b. The integrator evaluates p with the displacements u at the end
+of the step, and keeps p constant during the step. Bodies at rest thereby stay at rest. The work of p is at most the
+decrease of the potential of p, so p adds no energy. In the modes of S and M, with eigenvalues omega² (Hochbruck,
+Ostermann 2010, "Exponential integrators", Acta Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
 

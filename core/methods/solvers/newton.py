@@ -107,9 +107,12 @@ def minimize(
 def newton_iteration(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate | None:
-    """Return the Newton iterate after ``at``, or None if no step along the search direction lowers the incremental
-    potential. Record the iteration in the report. Without ``projected`` the Hessian is projected only if its Cholesky
-    factorisation fails.
+    """Return the Newton iterate after ``at``. Return None if no step along the search direction lowers the incremental
+    potential. Record the iteration in the report.
+
+    If ``projected``, the Hessian is made positive semi-definite before the first factorisation. Otherwise, or if
+    convergence stagnates in a step with a barrier, the Hessian is projected only after its Cholesky factorisation has
+    failed.
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)

@@ -1,13 +1,16 @@
 """Kernels for the second derivative of the polar stretch S, which [MFEM22] drops (Eq. 14). The kernels contract the
-derivative with a stress T, and add the result to the second derivatives by F in the matrix of Mixed FEM.
+derivative with a stress T. They add the result to the second derivatives by the deformation gradient F in the matrix of
+Mixed FEM.
 
-The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice gives, in the frame V and with ``D = U^T dF
-V``,
+The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice gives, in the frame V and with
+``D = U^T dF V``,
 
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
-In the frame V, T is diagonal if it is the stress of an isotropic energy at the polar stretch itself. The twists are the
-terms of the squared rotations ``D_ij - D_ji`` for a diagonal T: they do not couple rotations with shears.
+In the frame V, T is diagonal if it is the stress of an isotropic energy at the polar stretch itself. For a diagonal T
+with the entries t_i, the twists ``(t_i + t_j) / (sigma_i + sigma_j)`` approximate the derivative. Each twist multiplies
+the square of a rotation, ``(D_ij - D_ji)² / 2``. These terms do not couple the rotations with the shears
+``D_ij + D_ji``.
 """
 
 from __future__ import annotations
@@ -66,9 +69,10 @@ def shares_of(sigma):
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, terms):
-    """Return the twists about the three axes, Pa: the second derivatives of the energy density by rotations of the
-    element. Negative ones are set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses in
-    the frame Q.
+    """Return the twists about the three axes of V, Pa, for the SVD ``F = U diag(sigma) V^T``. A twist is the stiffness
+    of the element against a rotation: the coefficient of ``(D_ij - D_ji)² / 2`` in the second variation of the energy
+    density, with ``D = U^T dF V``. Negative twists are set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,):
+    principal stresses at the independent stretch. The columns of Q are the eigenvectors of the independent stretch.
     """
     least = -1e300 if terms > 1 else 0.0
     x, y, z = product(Vt, Q)
@@ -82,9 +86,11 @@ def twists_of(Vt, Q, sigma, stress, terms):
 
 @inner_kernel
 def add_twists(W, terms):
-    """Add the twists, which are the stiffnesses against rotations of the element (:func:`twists_of`), to the second
-    derivatives by F in all lanes of the workspace W. The added quadratic form is ``w/2 sum_k twist_k r_k²`` with the
-    weight w and the three rotations ``r_k = D_ij - D_ji`` for ``D = U^T dF V``. ``terms`` is a PolarHessianTerms.
+    """Add the twist terms to the second derivatives by F of the element in each lane of the workspace W. Twists are the
+    stiffnesses of an element against rotations (:func:`twists_of`). The terms add ``w/2 sum_k twist_k r_k²`` to the
+    quadratic form of a change dF, with the element's weight w. The rotation about axis k is ``r_k = D_ij - D_ji``,
+    where i and j are the other two axes. D is ``U^T dF V`` for the SVD ``F = U diag(sigma) V^T``. ``terms`` is a
+    PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -104,12 +110,12 @@ def add_twists(W, terms):
 
 @inner_kernel
 def add_polar_hessian(W):
-    """Add the complete second derivative of the polar stretch, contracted with the condensed stress, to the
-    second derivatives in all lanes of the workspace W.
+    """Add the complete second derivative of the polar stretch to the second derivatives by F of the element in each
+    lane of the workspace W. The derivative is contracted with the condensed stress.
 
-    If column a of F changes along column p of U, then ``D = U^T dF V = e_p n^T``, where n is row a of V. In the frame
-    V, the stretch then changes by ``dS = e_p m^T + m e_p^T``. Here ``m = shares_p n`` is the product, entry by entry,
-    of n and row p of :func:`shares_of`.
+    The SVD is ``F = U diag(sigma) V^T``. If column a of F changes along column p of U, then ``D = U^T dF V = e_p n^T``,
+    where n is row a of V. In the frame V, the stretch then changes by ``dS = e_p m^T + m e_p^T``. Here m is the
+    product, entry by entry, of n and the ratios ``sigma_p / (sigma_p + sigma_j)``.
     """
     for lane in range(LANES):
         U, (x, y, z) = matrix(W, at.U + lane), matrix(W, at.V + lane)
@@ -127,8 +133,9 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """Return ``weight`` times ``T'_ij = 2 T_ij / (sigma_i + sigma_j)``, (3,3). t: six numbers of the symmetric stress
-    T. The result is zero for a flat or inverted element, where the polar stretch is not a smooth function of F.
+    """Return the matrix (3,3) with the entries ``2 weight T_ij / (sigma_i + sigma_j)``. T is a symmetric stress, given
+    by the six numbers ``t``. ``sigma`` (3,): singular values of F. The result is zero for a flat or inverted element,
+    where the polar stretch is not a smooth function of F.
     """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
@@ -138,10 +145,12 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return eight vectors (3,) from which the second derivatives by a column of F are computed: n, ``T n``, three
-    vectors ``m_p``, and three vectors ``T m_p``. ``m_p`` is the product, entry by entry, of n and row p of ``shares``.
-    n (3,) is row a of V if the column is column a of F. ``shares`` (3,3) is the result of :func:`shares_of`. T (3,3) is
-    the result of :func:`_over_sums`.
+    """Return eight vectors (3,) for column a of F, from which the second derivatives by this column are computed: n,
+    ``T n``, three vectors ``m_p``, and three vectors ``T m_p``.
+
+    n is row a of V in the SVD ``F = U diag(sigma) V^T``. ``m_p`` is the product, entry by entry, of n and row p of
+    ``shares``. ``shares`` (3,3) holds the ratios ``sigma_i / (sigma_i + sigma_j)``. T (3,3) is the result of
+    :func:`_over_sums`: a stress whose entries are divided by the sums ``sigma_i + sigma_j``, up to a factor.
     """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
@@ -174,9 +183,9 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """Return the rotations of an element that unit changes of one column of F cause. There are three results, one for
-    each component (x, y, z) of the column. Each holds the three rotations ``D_ij - D_ji`` with ``D = U^T dF V``, up to
-    their sign. n (3,) is row a of V if the column is column a of F.
+    """Return the rotations of an element due to unit changes in column a of F, for the SVD ``F = U diag(sigma) V^T``.
+    The three results belong to the components x, y, z of the column. Each result holds the three rotations
+    ``D_ij - D_ji`` with ``D = U^T dF V``, up to their sign. n (3,): row a of V.
     """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 

@@ -24,8 +24,8 @@ class Solver(Protocol):
         """
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by another one of the same body. ``pinned``: the set of prescribed unknowns changed;
-        ``stiffness``: the elastic stiffness changed.
+        """Replace the model by another one of the same body. ``pinned``: True if the set of prescribed unknowns
+        changed. ``stiffness``: True if the elastic stiffness changed.
         """
 
     def step(

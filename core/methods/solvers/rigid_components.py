@@ -1,8 +1,9 @@
 """Rigid motion of connected parts of a body without pins, or with too few pins to prevent rotation.
 
-A part's motion is split into c rigid motions, the columns of ``A`` (n,3,c), and a remainder that is orthogonal to these
-in the mass product. A free part has three translations and three rotations about its centre; a part on few pins has the
-rotations about its pins. ``A^T M v`` are its momenta. A rotating part conserves its momenta, not its velocities.
+A part's motion is split into c rigid motions, the columns of ``A`` (n,3,c), and a remainder. The remainder is
+orthogonal to the rigid motions in the mass product. A free part has three translations and three rotations about its
+centre; a part on few pins has the rotations about its pins. ``A^T M v`` are the momenta of the part. A rotating part
+conserves its momenta, not its velocities.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ class RigidComponent(NamedTuple):
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). It uses the
-        moment of inertia after half of the rotation. With the initial moment of inertia, a tumbling body would gain
-        energy.
+        """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). The rotation is
+        computed with the moment of inertia after half of the rotation. With the initial moment of inertia, a tumbling
+        body would gain energy.
         """
         turn, Q = (self.combinations @ self.rigid_motion(momenta))[3:], self.combinations[3:, -3:]
         if Q.shape[1] < 3:  # one axis
@@ -124,12 +125,13 @@ class RigidParts:
     def transported(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
-        """Return the velocities (n,3), m per step, at the end of a step in which the components moved from ``before``
-        to ``after``. Their momenta are conserved, and their vibrations rotate with them.
+        """Return the velocities (n,3) at the end of a step in which the components moved from ``before`` to ``after``.
+        The momenta of the components are conserved, except for a correction of the torque of gravity. Vibrations rotate
+        with the components. All velocities are in m per step.
 
-        ``weight`` (n,3): forces of gravity. The step applied the torque of these forces with the initial lever arms.
-        This method replaces the torque by the mean of two torques, with the initial and with the final lever arms. The
-        mean is that of Verlet's rule, which keeps the energy of a pendulum.
+        The step applied the torque of gravity with the initial lever arms. This method replaces the torque by the mean
+        of two torques, with the initial and with the final lever arms. The mean is that of Verlet's rule, which keeps
+        the energy of a pendulum. ``weight`` (n,3): forces of gravity, times the squared step.
         """
         momenta, own = self._mass @ velocities, self.without_rigid_motion(velocities, before)
         for one in before:
@@ -151,11 +153,11 @@ class RigidParts:
         unsure: float,
     ) -> None:
         """Remove the kinetic energy ``excess`` from the vibrations of the body with the vertices ``rows``: change
-        ``velocities`` (n,3) in place. A negative excess adds energy. Rigid motions are unchanged.
+        ``velocities`` (n,3) in place. A negative excess adds energy. Rigid motions are unchanged. If the absolute value
+        of ``excess`` is at most ``unsure``, the excess counts as round-off, and the vibrations are unchanged.
 
-        ``unsure``: largest absolute excess that counts as round-off. Vibrations are unchanged up to this excess. A body
-        on few pins need not conserve momenta. All velocities of this body are therefore scaled, so that its kinetic
-        energy is at most ``kinetic - excess``.
+        A body on few pins need not conserve momenta. All velocities of such a body are therefore scaled, so that its
+        kinetic energy is at most ``kinetic - excess``.
         """
         if abs(excess) > unsure:
             own = self.without_rigid_motion(velocities, components)

@@ -68,8 +68,8 @@ class StepSolver:
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by another one of the same body. ``pinned``: the set of prescribed unknowns changed;
-        ``stiffness``: the elastic stiffness changed.
+        """Replace the model by another one of the same body. ``pinned``: True if the set of prescribed unknowns
+        changed. ``stiffness``: True if the elastic stiffness changed.
         """
         self.model, self.elastic = model, model.elastic
         if pinned:
@@ -269,7 +269,8 @@ class StepSolver:
 
     def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
         """Return the stop reason for the report if the stop rule holds, else an empty string. ``decrement``, kg m²:
-        Newton decrement; ``direction_size``, m: largest displacement of the search direction; ``h``, s: effective step.
+        Newton decrement. ``direction_size``, m: largest displacement of the search direction. ``h``, s: effective
+        length of the step in the time integration rule.
         """
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:

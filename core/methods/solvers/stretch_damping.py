@@ -12,8 +12,8 @@ of D have neither a resultant nor a torque.
 
 In Mixed FEM, D is a function of the independent stretches, like the elastic energy. An iteration moves vertices along
 straight lines, which stretches the tets of a rotating part. As a function of F, D would therefore resist rotations of
-stiff parts. The condensation of elasticity (``condensation``) also computes the stress and stiffness of D. For this
-purpose s_b replaces the independent stretch.
+stiff parts. The formulas that condense elasticity (``condensation``) also yield the stress and stiffness of D. In these
+formulas, s_b takes the place of the independent stretch, and ``beta C / c`` that of the second derivative of psi.
 
 Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet is huge. A tet has no damping if
 a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous one.
@@ -30,7 +30,9 @@ from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
 
 UPRIGHT = 0.1, 10.0
-"""Range of the signed singular values of F. A tet outside it has no stretch damping."""
+"""Smallest and largest signed singular value of the deformation gradient in a tet with stretch damping. A tet with a
+singular value outside this range is not damped.
+"""
 
 
 class StretchDamping:

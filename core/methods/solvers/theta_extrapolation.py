@@ -5,8 +5,8 @@ solves for the positions x_m after the fraction theta of the step.
 
 **Contact** acts at the end of the step, at the positions that are displayed: its potential is evaluated at the
 extrapolated positions (``contact/penalty/extrapolated_points.py``). Penetration is therefore no deeper than with
-implicit Euler. A convex potential whose force is evaluated at the end of a step also returns no more energy than it
-took.
+implicit Euler. A convex potential whose force is evaluated at the end of a step never releases more energy than it
+stored.
 
 **Energy** can be generated if a step stops before it converges, since the error of x_m is extrapolated too. With the
 unbalanced force r at x_m
@@ -36,16 +36,17 @@ from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
-"""Largest energy gain of an accepted step, relative to its initial kinetic and elastic energy plus the work of all
-other forces, without which a body at rest has no energy. Soft bodies gain up to 3e-3 in rotations, which later steps of
-the midpoint rule take back. If a step stretches a stiff part such as bone, the energy grows many times, and this limit
-rejects the step.
+"""Largest energy gain of an accepted step. The gain is relative to the sum of the initial kinetic energy, the initial
+elastic energy, and the work of all other forces. The work is included since a body at rest has no energy of its own.
+Soft bodies gain up to 3e-3 in rotations, which later steps of the midpoint rule take back. If a step stretches a stiff
+part such as bone, the energy grows many times, and this limit rejects the step.
 """
 
 WORK_OF_NOTHING = 0.01
-"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy. Accurate steps that
-stopped after two iterations had 0.001. Steps that stopped after one iteration doubled the energy of a swinging bar with
-a limit of 0.05, and added no energy with 0.01.
+"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy. Spurious work is the
+work of the unbalanced force that the iterations left. The spurious work of accurate steps that stopped after two
+iterations was 0.001. Steps that stopped after one iteration doubled the energy of a swinging bar if this limit was
+0.05. If this limit was 0.01, these steps added no energy.
 """
 
 
@@ -63,11 +64,13 @@ class Solution(NamedTuple):
 def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
-    """Return the state at the end of a step, extrapolated from its initial ``state`` and from ``at``, the solution
-    after the fraction theta of the step. Return None if the step is rejected, and must be repeated with another rule.
+    """Return the state at the end of a step. The state is extrapolated from the ``state`` at the beginning of the step
+    and the solution ``at`` after the fraction theta of the step. Return None if the step is rejected, and must be
+    repeated with another rule.
 
-    ``left`` (n,3), kg m: gradient of the incremental potential that is left at the solution of a step that did not
-    converge. It is None if the step converged. ``targets`` (p,3) m: positions of the pinned vertices at the end.
+    ``left`` (n,3), kg m: residual gradient of the incremental potential at the solution of a step that did not
+    converge. ``left`` is None if the step converged. ``targets`` (p,3), m: positions of the pinned vertices at the end
+    of the step.
     """
     time = step.time
     x = time.extrapolated(state.positions, at.x)
