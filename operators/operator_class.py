@@ -119,8 +119,8 @@ def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], 
 
 
 def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the class members of an operator that writes a file. ``about`` is the tooltip of its path, ``endings`` a
-    filter such as "*.blend", and ``path_of(self)`` returns the chosen path with its suffix.
+    """Return the class members of an operator that writes a file. ``about``: tooltip of the file path. ``endings``:
+    filter of the file browser, such as "*.blend". ``path_of(self)`` returns the chosen path with its suffix.
     """
 
     def check(self: Any, context: Any) -> bool:
@@ -152,11 +152,12 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """Return two operators for the list ``noun`` + "s" of a body: the first removes the active item with its animation,
-    the second moves the active item up or down.
+    """Return two operators for a list of a body, such as its materials. The first operator removes the active item with
+    the item's animation. The second operator moves the active item up or down.
 
-    ``label`` is the name of an item in the interface; ``ask`` raises :class:`polls.PollFailure` if the operators are
-    disabled. The tooltip of the move operator ends with ``order``, that of the remove operator with ``stays``.
+    ``noun``: name of one item in the code, such as "material"; the list's property is ``noun`` + "s". ``label``: name
+    of one item in the interface. ``ask`` raises :class:`polls.PollFailure` if the operators are disabled. ``order``:
+    end of the move operator's tooltip. ``stays``: end of the remove operator's tooltip.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:

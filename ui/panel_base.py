@@ -143,7 +143,7 @@ class ItemList:
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
     """Draw a UI list of items in a body's settings, such as its materials, with buttons that add, remove and move
-    items. ``noun`` is the name of one item, such as "material"; the collection property has the name of several items.
+    items. ``noun``: name of one item, such as "material"; the collection property is ``noun`` + "s".
 
     If ``menu`` is the name of a menu, the add button opens this menu. Items can be removed if there are more than
     ``least``, and moved if there are several.
@@ -217,7 +217,7 @@ def reason_against(operator: str, context: Any) -> str:
 
 
 def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
-    """Draw the reasons why these operators are disabled, each reason once."""
+    """Draw the reasons why the given ``operators`` are disabled, each reason once."""
     for words in dict.fromkeys(reason_against(operator, context) for operator in operators):
         wrapped(layout, words, context, "INFO")
 

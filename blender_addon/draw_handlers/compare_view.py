@@ -99,9 +99,9 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Apply to each ghost (second bake) the Subdivision modifier of its body. A timer calls this, since draw
-        callbacks must not change Blender's data. Do nothing during a render, or while modifiers are disabled because
-        a body is read from the scene.
+        """Apply to each ghost (second bake) the Subdivision modifier of the ghost's body. A timer calls this method,
+        since draw callbacks must not change Blender's data. Do nothing during a render, or while a task reads the
+        scene: reading disables modifiers.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -130,7 +130,9 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """Return a body's ghost (second bake), None without one. Raise StoreError if its frames cannot be read."""
+        """Return a body's ghost (second bake). Return None if the body has no ghost. Raise StoreError if the ghost's
+        frames cannot be read.
+        """
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")
         if job_written < 0:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 TOUCHING = (0.02, 0.35, 0.6)
 THROUGH = (0.9, 0.05, 0.6)
-"""Linear colours of the contact surface, and of its vertices that are excluded from self-contact."""
+"""Colours (linear RGB). ``TOUCHING`` is the colour of the contact surface. ``THROUGH`` is the colour of the surface's
+vertices that are excluded from self-contact.
+"""
 
 
 class ContactsOf:

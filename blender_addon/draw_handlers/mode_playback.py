@@ -155,15 +155,16 @@ def pace(obj: Any, number: int) -> float:
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the original frequencies, Hz, of all vibrations in a body's table, before frequency matching; they
-    identify the mode shapes on disk.
+    """Return the original frequencies, Hz, of all vibrations in a body's table, before frequency matching. The
+    frequencies identify the mode shapes on disk.
     """
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of the vibrations in a body's table, from the disk cache of its bake or of live mode.
-    Raise StoreError if neither contains shapes with these frequencies.
+    """Return the mode shapes of the vibrations in a body's table. The shapes come from the disk cache of the body's
+    bake or, failing that, from the cache of live mode. Raise StoreError if neither cache contains mode shapes with the
+    original frequencies in the table.
     """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 GOAL = tuple(0.75 * part + 0.25 for part in PINS)
-"""Linear colour in which the shader draws a goal vertex of weight 0.5: ``PINS`` mixed with a quarter of white."""
+"""Colour (linear RGB) in which the shader draws a goal vertex of weight 0.5: ``PINS`` mixed with a quarter of white."""
 OWN = {
     "over ground": ("LINE", "colliders", OUTLINE),
     "ground": ("LINE", "colliders", COLLIDERS),
@@ -44,14 +44,18 @@ OWN = {
     "pins": ("SQUARE", "pins", PINS),
     "nodes": ("ROUND", "nodes", NODES),
 }
-"""Marks of a body by name, in drawing order: shape, overlay switch that shows them, linear colour."""
+"""Appearance of a body's marks. The keys are the names of the marks, in drawing order. Each value is a tuple: the
+shape, the overlay switch that shows the mark, and the colour (linear RGB).
+"""
 EXPLAINED = (
     ("pins", "Pins", PINS),
     ("goal", "Goal, Paler Where Weaker", GOAL),
     ("springs", "Springs", SPRINGS),
     ("nodes", "Dynamic Nodes", NODES),
 )
-"""Rows of the legend: name of the mark in ``OWN``, label, linear colour."""
+"""Rows of the legend. Each row is a tuple: the name of a mark (a key of the dictionary ``OWN``), the label, and the
+colour (linear RGB).
+"""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Diameter of a dot, pixels at a UI scale of 1."""

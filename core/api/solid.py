@@ -86,9 +86,13 @@ class Solid:
 
     @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ``count`` lowest vibration modes about the rest shape, with fixed pins: frequencies f (k,), Hz,
-        ascending, and mode shapes u (k,n,3). ``(K + pin_springs) u = (2 pi f)² M u`` and ``u . M u = 1``. The first six
-        modes of a body without pins are rigid motions.
+        """Return the ``count`` lowest vibration modes about the rest shape. Vertices prescribed by pins
+        (:attr:`pinned`) are fixed. Pins inside tets act as springs. The first six modes of a body without pins are
+        rigid motions.
+
+        The result consists of the frequencies f (k,), Hz, in ascending order, and the mode shapes u (k,n,3). A mode
+        satisfies ``(K + K_s) u = (2 pi f)² M u`` at the vertices that are not fixed, and ``u . M u = 1``. K (:meth:`K`)
+        and K_s (:meth:`pin_springs`) are stiffness matrices; M (:meth:`M`) is the mass matrix.
         """
         if count < 1:
             raise SettingsError(f"{count} modes were requested.", "Request at least one mode.")

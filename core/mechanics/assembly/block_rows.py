@@ -25,7 +25,10 @@ class BlockRows:
     """
 
     def __init__(self, nodes: ElementNodes, number: np.ndarray) -> None:
-        """Build the sparsity for elements. ``number`` (n,) is each vertex's block row, -1 if it is pinned."""
+        """Build the sparsity pattern of the matrix to which the element matrices are added.
+
+        ``nodes``: vertices of the elements. ``number`` (n,): block row of each vertex, -1 if the vertex is pinned.
+        """
         rows, columns, slots = nodes.pairs(number)
         off = rows != columns
         transposed = np.concatenate([np.zeros(len(rows), dtype=bool), np.ones(int(off.sum()), dtype=bool)])
@@ -47,7 +50,9 @@ class BlockRows:
         return out
 
     def indefinite_row(self) -> int | None:
-        """Return the index of the first block row whose diagonal block is not positive definite; None if all are."""
+        """Return the index of the first block row whose diagonal block is not positive definite. Return None if all
+        diagonal blocks are positive definite.
+        """
         D = self.values[self.diagonal]
         first = D[:, 0, 0]
         second = first * D[:, 1, 1] - D[:, 1, 0] ** 2

@@ -79,23 +79,27 @@ class ElementNodes:
 class Elements:
     """Elements of a mesh with n vertices and m tets.
 
+    The e elements have k nodes in total. The element matrices have b blocks in total. Each block belongs to a pair of
+    nodes of one element.
+
     Attributes
     ----------
     nodes : ElementNodes
+        Vertices of the nodes of each element.
     N : (k,3) 1/m, gradient of each node's shape function in its element
     of_tet : (m,) int64, element that each tet belongs to
-    share : (m,) each tet's fraction of the filled volume of its element
-    volumes : (e,) m³, as if the body filled the tets
+    share : (m,) filled volume of each tet, divided by the filled volume of the tet's element
+    volumes : (e,) m³, sum of the volumes of each element's tets, with partly filled tets counted in full
     deviation : (b,) m, or None if each tet is an element
-        Per element block (a, b): ``sum_t v_t (N_ta - N_a) . (N_tb - N_b)`` over the element's tets t with the volumes
-        v_t. N_a is the shape gradient of node a in the element. N_ta is the shape gradient of node a in tet t, 0 if the
-        tet does not contain the node. As a quadratic form of the node positions, the block values measure how much the
-        tets' F differ from the element's F.
+        For the element block of the nodes i and j: ``sum_t v_t (N_ti - N_i) . (N_tj - N_j)`` over the element's tets t
+        with the volumes v_t. N_i is the shape gradient of node i in the element. N_ti is the shape gradient of node i
+        in tet t, 0 if the tet does not contain the node. As a quadratic form of the node positions, the block values
+        measure how much the tets' F differ from the element's F.
     arms : (k,3) m, or None if each tet is an element
         Rest positions of the nodes relative to the first node of their element.
     is_thin : (e,) bool
-        True if no node of the element belongs to a tet that has a node inside the body: the body is thin there.
-        False everywhere if each tet is an element, or if the body fills some tets only partly.
+        True if no node of the element belongs to a tet that has a node inside the body: the body is thin there. False
+        everywhere if each tet is an element, or if the body fills some tets only partly.
     tet_slots : (m,10) int64
         Index of the element block for each tet's corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3). The block's rows may
         belong to either corner of the pair. Symmetric contributions do not depend on the order of the corners.
@@ -129,14 +133,15 @@ class Elements:
         return sp.csr_matrix((self.N.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradient (e,3,3) per element for vertex ``positions`` (n,3) m. For displacements of
-        the vertices instead of positions, return the change of the deformation gradients.
+        """Return the deformation gradient of each element for the vertex ``positions``. For displacements of the
+        vertices instead of positions, return the change of the deformation gradients. ``positions`` (n,3), m. The
+        result is (e,3,3).
         """
         return deformation_gradients(positions, self.nodes.starts, self.nodes.vertices, self.N)
 
     def nodal_forces(self, stress: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3) N of an elastic energy by the vertex positions, from the stresses (e,3,3) Pa and
-        volumes ``weights`` (e,) m³ of the elements.
+        """Return the gradient of an elastic energy with respect to the vertex positions. ``stress`` (e,3,3), Pa: stress
+        of each element. ``weights`` (e,), m³: volume of each element. The result is (n,3), N.
         """
         return self._gather.stress_forces(stress, self.N, weights)
 
@@ -151,7 +156,10 @@ class Elements:
         return blocks
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the means, (e,) or (e,k), of values per tet, (m,) or (m,k), weighted by filled volume."""
+        """Return the average of ``values`` over the tets of each element, weighted by the filled volumes of the tets.
+
+        ``values``: (m,) or (m,k), one row per tet. The result is (e,) or (e,k), one row per element.
+        """
         if len(self) == len(self.of_tet):
             return values
         # Means of differences to the first tet: the mean of equal values has no round-off.
@@ -160,18 +168,19 @@ class Elements:
         return first + rows @ (values - first[self.of_tet])
 
     def isotropic(self, stiffness: np.ndarray) -> np.ndarray:
-        """Return the products ``stiffness N_a . N_b`` (b,), one per element block, for a stiffness (e,) of the
-        elements.
+        """Return the product ``stiffness N_i . N_j`` for each element block. The vectors N_i and N_j, 1/m, are the
+        shape gradients of the two nodes i and j of the block. ``stiffness`` (e,): factor of each element. The result is
+        (b,).
         """
         values = np.empty(int(self.nodes.block_starts[-1]))
         _fill_isotropic(len(self), self.nodes.starts, self.nodes.block_starts, self.N, stiffness, values)
         return values
 
     def of_tets(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums (b,) of values per element block.
+        """Return the sum of the ``values`` in each element block. The result is (b,).
 
         ``values`` (m,10): one value per corner pair of each tet, with the pairs in the order of ``tet_slots``.
-        ``tet_slots`` lists the element block that each value is added to.
+        ``tet_slots`` lists the element block to which each value is added.
         """
         return np.bincount(self.tet_slots.ravel(), values.ravel(), minlength=int(self.nodes.block_starts[-1]))
 
@@ -183,7 +192,9 @@ class Elements:
 
 
 def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
-    """Return the elements of a mesh. ``group`` (m,), from 0 on, is the element of each tet; None: each tet is one."""
+    """Return the elements of a mesh. ``group`` (m,): index of each tet's element, from 0 on. By default, each tet is an
+    element.
+    """
     tets, n, m = mesh.tets, len(mesh.rest_positions), len(mesh.tets)
     N = shape_gradients(mesh.rest_positions, tets)
     if group is None or int(group.max()) == m - 1:

@@ -1,8 +1,9 @@
 """Mass matrix of linear tetrahedra, the same for each coordinate.
 
-A tet of mass m with its centre of mass at barycentric coordinates c has ``m_ab = m (4/5 c_a c_b + 1/5 delta_ab c_a)``,
-which preserves mass, momentum and weight of the material in it. For full tets, c = 1/4, it is the consistent ``m (1 +
-delta_ab) / 20``; for partially filled tets, the second moment about the centre of mass is that of a full tet.
+A tet of mass m with its centre of mass at barycentric coordinates c has ``m_ab = m (4/5 c_a c_b + 1/5 delta_ab c_a)``.
+The matrix preserves mass, momentum and weight of the material in the tet. For full tets, c = 1/4, the matrix is the
+consistent ``m (1 + delta_ab) / 20``. For partially filled tets, the second moment about the centre of mass is that of a
+full tet.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import scipy.sparse as sp
 
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
-    """Return the mass matrix (m,4,4), kg, of one coordinate per tet. ``masses`` (m,4), kg, are the corner masses: the
-    mass of the tet times the barycentric coordinates of its centre of mass.
+    """Return the mass matrix of each tet. The same matrix acts on the coordinates x, y and z. The result is (m,4,4),
+    kg.
+
+    ``masses`` (m,4), kg: corner masses. A corner mass is the mass of the tet times the barycentric coordinate of the
+    tet's centre of mass at the corner.
     """
     total = masses.sum(axis=1)[:, None, None]
     products = masses[:, :, None] * masses[:, None, :]
@@ -21,7 +25,7 @@ def element_mass(masses: np.ndarray) -> np.ndarray:
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
-    """Return the assembled mass matrix (n,n), kg, of one coordinate.
+    """Return the mass matrix of a mesh. The same matrix acts on the coordinates x, y and z. The result is (n,n), kg.
 
     ``tets`` (m,4): vertex indices; ``masses`` (m,4), kg: corner masses as in :func:`element_mass`; ``vertex_count``: n.
     The mass matrix of all coordinates is the Kronecker product of the result with the 3 x 3 identity.

@@ -69,7 +69,7 @@ def pairs_of(matrix: sp.spmatrix) -> Pairs:
 
 
 def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
-    """Return the sum of several matrices over the same vertices; None if none has blocks."""
+    """Return the sum of several matrices over the same vertices. Return None if no matrix has a block."""
     several = [each for each in several if len(each.rows)]
     if len(several) < 2:
         return several[0] if several else None

@@ -1,8 +1,8 @@
 """Block sparsity of the system matrix of a tet mesh without its pinned vertices, and assembly of its values.
 
 The lower triangle is stored in compressed columns, the format of sparse Cholesky codes, in 3 x 3 blocks. A gather lists
-the element blocks that add up to each block of the matrix. Both are built once per mesh, so assembly writes each value
-once, in parallel and bitwise reproducible.
+the element blocks that add up to each block of the matrix. The sparsity and the gather are built once per mesh. So
+assembly writes each value once, in parallel and bitwise reproducible.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from .pairs import Pairs
 
 
 class Stencils(NamedTuple):
-    """Batch of k symmetric Hessians, each of a term that depends on up to four points.
+    """Batch of k symmetric Hessians of energy terms. Each term depends on at most four points.
 
-    ``points`` (k,4): indices, padded with -1; ``blocks`` (k,4,3,4,3) N/m, padded with 0.
+    ``points`` (k,4): indices of the points, padded with -1. ``blocks`` (k,4,3,4,3), N/m: Hessian of each term, padded
+    with 0.
     """
 
     points: np.ndarray
@@ -31,8 +32,8 @@ class Stencils(NamedTuple):
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the sum of the stencils as a sparse matrix (3n,3n) over the first n = ``count`` points; others are
-        fixed.
+        """Return the sum of the stencils as a sparse matrix (3n,3n) over the first n = ``count`` points. All other
+        points are fixed.
         """
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
@@ -76,11 +77,17 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Sum the ``stencils`` at ``points`` into one block (3,3) per pair of vertices; ``blocks`` receives the sums.
+    """Sum the Hessians of all terms into one block (3,3) per pair of vertices.
 
-    Other arguments are as in :meth:`Stencils.pairs`. ``keys`` receives the vertex pair of each block as one integer:
-    row times ``count`` plus column. Return the number of pairs, or the length of ``keys`` plus one if there are more
-    pairs. ``found`` is a hash table of indices into ``keys``, -1 if empty. Each sum is in the order of the stencils.
+    The Hessian ``stencils[i]`` (4,3,4,3) belongs to the points ``points[i]`` (4,), padded with -1. The point p is
+    interpolated from the vertices ``carriers[p]`` (c,), padded with -1, with the weights ``shares[p]`` (c,). Points
+    with larger indices than ``carriers`` has rows are fixed and contribute nothing. ``count``: number of vertices.
+
+    ``blocks`` receives the sums. Each sum is in the order of the stencils. ``keys`` receives the vertex pair of each
+    block as one integer: row times ``count`` plus column. ``found`` is a hash table of indices into ``keys``, -1 if
+    empty.
+
+    Return the number of pairs. If the pairs do not fit in ``keys``, return the length of ``keys`` plus one.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

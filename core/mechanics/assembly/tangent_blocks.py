@@ -1,9 +1,9 @@
-"""Second derivatives of elements' energies by F, in blocks, from the derivatives in the frame of singular vectors.
+"""Second derivatives of energies by the deformation gradient F, as one 3 x 3 block per pair of columns of F.
 
-With the singular value decomposition ``F = U diag(sigma) V^T``, a change dF is ``D = U^T dF V`` in the frame of the
-singular vectors. A change of column a alone, ``dF = u e_a^T``, is ``D = (U^T u) n_a^T`` with ``n_a = V^T e_a``. So the
-block of second derivatives by two columns a and b is ``U K U^T``, where K (3,3) follows from n_a, n_b and the
-coefficients of the tangent (:mod:`..energies.tangent`).
+The blocks are computed from a tangent (:mod:`..energies.tangent`): the second derivatives in the frame of the singular
+vectors of F. With the singular value decomposition ``F = U diag(sigma) V^T``, a change dF is ``D = U^T dF V`` in this
+frame. A change of column a alone, ``dF = u e_a^T``, is ``D = (U^T u) n_a^T`` with ``n_a = V^T e_a``. So the block of
+two columns a and b is ``U K U^T``. The matrix K (3,3) follows from n_a, n_b and the coefficients of the tangent.
 """
 
 from __future__ import annotations
@@ -16,21 +16,27 @@ from ..energies.tangent import Tangent
 
 
 def tangent_blocks(tangent: Tangent, weights: np.ndarray, out: np.ndarray) -> None:
-    """Compute the second derivatives of the elements' energies by F into ``out`` (e,6,3,3): the blocks of the pairs (a,
-    b), a >= b, of columns of F: (0,0), (1,0), (1,1), (2,0), (2,1), (2,2). ``weights`` (e,), m³: volumes, times h² in a
-    time step h.
+    """Write to ``out`` the second derivatives of the elements' energies by the deformation gradients F.
+
+    ``out`` (e,6,3,3): one block per pair of columns of F, in the order (0,0), (1,0), (1,1), (2,0), (2,1), (2,2).
+    ``tangent``: second derivatives of the energy densities. ``weights`` (e,), m³: volumes, times h² in a time step h.
     """
     _tangent_blocks(len(weights), *tangent, weights, out)
 
 
 @inlined
 def add_pair_terms(na, nb, plus, minus, K):
-    """Add the flip and twist terms (:mod:`..energies.isotropic`) to K (3,3), the block of second derivatives by two
-    columns a and b of F.
+    """Add two terms to K (3,3), the block of second derivatives of an energy with respect to the columns a and b of F.
 
-    ``na``, ``nb`` (3,): unit vectors of the two columns, n_a and n_b in the module. K, na and nb are in the frame of
-    the singular vectors. ``plus`` and ``minus``, (3,) each, are (flip + twist) / 2 and (flip - twist) / 2, times the
-    volume of the element.
+    With ``F = U diag(sigma) V^T``, a change dF of F is ``D = U^T dF V`` in the frame of the singular vectors. The
+    second variation of an energy density psi(sigma) contains, for each pair of axes i < j with the third axis k, the
+    two terms ``flip_k (D_ij + D_ji)² / 2`` and ``twist_k (D_ij - D_ji)² / 2``. The coefficients are
+    ``flip_k = (psi_i - psi_j) / (sigma_i - sigma_j)`` and ``twist_k = (psi_i + psi_j) / (sigma_i + sigma_j)``, with
+    ``psi_i = dpsi/dsigma_i``.
+
+    K is in the frame of the singular vectors. ``na``, ``nb`` (3,): ``V^T e_a`` and ``V^T e_b``, with the unit vectors
+    e_a and e_b. ``plus`` (3,): ``w (flip + twist) / 2``, with the weight w of the element, a volume. ``minus`` (3,):
+    ``w (flip - twist) / 2``.
     """
     for i in range(3):
         for j in range(3):

@@ -8,9 +8,12 @@ thick, with the cell side h of the lattice and a dimensionless factor kappa. The
 
 with Young's modulus E of the sample's tet and the area A_s of the sample. The layer's thickness vanishes with h, and
 the layer's compliance roughly compensates the excess stiffness of clamped elements.
-Edges and single vertices have no area: their samples in each tet share the stiffness ``kappa_loose E h`` instead.
-Strips narrower than a cell have too little area: their samples in each tet share up to ``kappa_loose E h`` in addition.
-The stiffness ``kappa_loose E h`` holds a point and leaves all rotations about the point free.
+
+Two kinds of samples need another stiffness, which contains the dimensionless factor kappa_loose. Edges and single
+vertices have no area: their samples in a tet share the stiffness ``kappa_loose E h`` instead. Strips narrower than a
+cell have too little area: their samples in a tet share an additional stiffness. The additional stiffness grows from 0
+to ``kappa_loose E h`` as the pinned area near the tet shrinks to 0. The stiffness ``kappa_loose E h`` holds a point and
+leaves all rotations about the point free.
 
 Each sample lies in one tet, so its stiffness is part of that tet's element matrix.
 """
@@ -32,18 +35,22 @@ from ...geometry.mesh.tie_breaking import ALIKE, subdivision_counts
 from ...geometry.mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
-"""Dimensionless factors of the stiffness (see the module). CONFORMING is kappa for pinned faces of bodies whose tets
-conform to the surface. LOOSE is kappa_loose, for samples without area and in narrow strips. If faces cut through tets,
-``geometry/mesh/rigid_clamp.py`` computes kappa.
+"""Dimensionless factors of the spring stiffness, with Young's modulus E and the cell side h of the sample's tet.
+
+``CONFORMING`` applies if the tets conform to the surface: a sample of area A on a pinned face has the stiffness
+``CONFORMING E A / h``. If faces cut through tets, ``geometry/mesh/rigid_clamp.py`` computes the factor instead.
+``LOOSE`` applies to samples on edges and single vertices: such samples in a tet share the stiffness ``LOOSE E h``. The
+samples of a narrow strip in a tet share up to ``LOOSE E h`` in addition to their stiffness by area.
 """
 
 SPACING = 1.0 / 6.0
 """Distance between samples, in sides of the smallest cell that contains a pin."""
 
 NARROW = 0.5
-"""Threshold, in squared cell sides, for the area that is pinned within one cell of a tet. If less area is pinned, the
-pinned part counts as a narrow strip. Then the samples in the tet share an additional stiffness of up to ``kappa_loose E
-h`` (see the module).
+"""Pinned area, in squared cell sides, below which the pinned part near a tet counts as a narrow strip. The area is
+summed over all tets whose centres are at most one cell side from the tet's centre. The springs in the tet share an
+additional stiffness. The additional stiffness grows from 0 at the area ``NARROW`` to ``LOOSE E h`` at the area 0, with
+Young's modulus E and the cell side h of the tet.
 """
 
 
@@ -68,7 +75,9 @@ def conforms(mesh: TetMesh) -> bool:
 
 
 def cell_sides(mesh: TetMesh) -> np.ndarray:
-    """Return the lattice cell size per tet, (m,) m: the side of a cube of twelve times the tet's volume."""
+    """Return the lattice cell size of each tet: the side of a cube of twelve times the tet's volume. The result is
+    (m,), m.
+    """
     return np.cbrt(12.0 * mesh.volumes)
 
 
@@ -109,12 +118,16 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return samples of the part of a surface that ``vertices`` span: the faces between them, edges between them that
-    belong to no such face, and vertices on no such face or edge.
+    """Return sample points of the part of a surface that the ``vertices`` span. The samples lie on the faces and edges
+    whose corners are all in ``vertices``. Edges of sampled faces are not sampled again. A vertex on no sampled face or
+    edge is a sample itself.
 
-    ``spacing``: distance between samples, m. Return four arrays with one row per sample: its surface vertices (s,3),
-    its barycentric coordinates (s,3), its area (s,) m², and the total area (s,) m² of the sample's pinned part. A
-    pinned part is a set of connected faces. Both areas are 0 for samples on edges and vertices.
+    ``spacing``: distance between samples, m. Return four arrays with one row per sample:
+
+    - surface vertices from which the sample is interpolated, (s,3);
+    - barycentric coordinates of the sample at these vertices, (s,3);
+    - area of the sample, (s,) m², 0 on edges and single vertices;
+    - total area of the connected sampled faces around the sample, (s,) m², 0 on edges and single vertices.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -154,10 +167,13 @@ def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Return the stiffness per Young's modulus, (s,) m, of the springs at samples in ``tets`` (s,).
+    """Return the stiffness of each spring, divided by Young's modulus of the spring's tet. The result is (s,), m.
 
-    ``area`` (s,) m²: area of each sample, 0 on edges and vertices; ``sides`` (m,) m: cell size h per tet; ``kappa``
-    (s,): factor of the stiffness ``kappa area / h`` of samples on faces.
+    A sample on a face has the stiffness ``kappa area / h`` with the cell size h, and more in narrow strips. The samples
+    without area in a tet share the stiffness ``LOOSE h``.
+
+    ``tets`` (s,): tet of each sample. ``area`` (s,), m²: area of each sample, 0 on edges and single vertices. ``sides``
+    (m,), m: cell size of each tet. ``kappa`` (s,): factor of the stiffness of each sample on a face.
     """
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)

@@ -37,9 +37,9 @@ spring to twice this elongation.
 class PinSchedule:
     """Hard pins: tet vertices, or unknowns of a subspace, with prescribed positions in each frame.
 
-    ``corners`` (q,): indices of these vertices or unknowns, ascending. ``targets`` (samples,q,3) m: their positions as
-    a track, with evenly spaced samples from frame to frame. ``held`` (frames,q) bool: True if a corner is prescribed in
-    the interval that ends at a frame, False if it is free.
+    ``corners`` (q,): ascending indices of the tet vertices or unknowns. ``targets`` (samples,q,3), m: track of the
+    prescribed positions, with evenly spaced samples from frame to frame. ``held`` (frames,q) bool: True if a corner is
+    prescribed in the interval that ends at a frame, False if the corner is free.
     """
 
     corners: np.ndarray
@@ -51,8 +51,9 @@ class PinSchedule:
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the prescribed positions (k,3) m of the held corners at the fraction ``part`` (0 to 1) of the interval
-        that ends at ``frame``, interpolated linearly between samples.
+        """Return the prescribed positions of the held ``corners`` at a time in the interval that ends at ``frame``.
+        Positions are interpolated linearly between samples. ``part``: fraction of the interval that has passed, from 0
+        at the beginning to 1 at ``frame``. The result is (k,3), m, for k held corners.
         """
         mask = self.held[frame]
         before, after, part = samples_at(self.targets, len(self.held), frame, part)
@@ -121,7 +122,8 @@ class PinnedSurface:
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Choose at most ``most`` (see the class) of the s samples of :meth:`anchors`, to have fewer springs.
+        """Choose some of the s samples of :meth:`anchors`, at most the number ``most`` given to the class, to have
+        fewer springs.
 
         Return the indices ``points`` (c,) of the chosen samples, and ``nearest`` (s,): the chosen sample that is
         nearest to sample i is ``points[nearest[i]]``.
@@ -153,20 +155,19 @@ class PinnedSurface:
         return Anchors(found.embedding.take(free), found.factors[free], found.target_weights[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Return the stiffness matrix (n,n), N/m, of all springs in the interval that ends at ``frame``.
-
-        The matrix is over one coordinate of the n tet vertices, and is equal for x, y and z. ``moduli`` (m,) Pa:
-        Young's moduli of the tets.
+        """Return the stiffness matrix of all springs in the interval that ends at ``frame``. The same matrix acts on
+        the coordinates x, y and z of the n tet vertices. ``moduli`` (m,), Pa: Young's moduli of the tets. The result is
+        (n,n), N/m.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
-        """Return the mean ratio of a spring's elongation to the elongation at which it stiffens; 0 without springs.
+        """Return the mean ratio of a spring's elongation to the elongation at which the spring stiffens. Return 0
+        without springs. The mean is weighted by stiffness times squared ratio.
 
-        The mean is weighted by stiffness times squared ratio. ``displacements`` (n,3) m are those of the tet vertices,
-        ``moduli`` (m,) Pa the tets' Young's moduli.
+        ``displacements`` (n,3), m: displacements of the tet vertices. ``moduli`` (m,), Pa: Young's moduli of the tets.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
@@ -180,8 +181,9 @@ class PinnedSurface:
         return at_frames(self._positions, len(self.held))[frame]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the prescribed positions (p,3) m of the pinned vertices at the fraction ``part`` (0 to 1) of the
-        interval that ends at ``frame``.
+        """Return the prescribed positions of the pinned vertices at a time in the interval that ends at ``frame``.
+        Positions are interpolated linearly between samples. ``part``: fraction of the interval that has passed, from 0
+        at the beginning to 1 at ``frame``. The result is (p,3), m.
         """
         before, after, part = samples_at(self._positions, len(self.held), frame, part)
         return before + part * (after - before)
@@ -212,10 +214,13 @@ class PinLoad(NamedTuple):
 class PinSprings(NamedTuple):
     """Builder of the springs of a pinned surface for each frame.
 
+    Attributes
+    ----------
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    carried : function of an Embedding; it returns the embedded points as Points, whose positions depend on a solver's
-        unknowns (vertex positions or unknowns of a subspace)
+    carried : function that turns an Embedding into Points
+        The Embedding holds the tets and barycentric coordinates of points on the surface. The positions of the Points
+        depend on a solver's unknowns: vertex positions, or unknowns of a subspace.
     """
 
     pinned: PinnedSurface
@@ -223,8 +228,8 @@ class PinSprings(NamedTuple):
     carried: Callable[[Embedding], Points]
 
     def holding(self, frame: int, scale: np.ndarray) -> PinLoad | None:
-        """Return the springs in the interval that ends at ``frame``; None if there are none. ``scale`` (m,) multiplies
-        the Young's moduli of the tets.
+        """Return the springs in the interval that ends at ``frame``. Return None without springs. ``scale`` (m,):
+        factor of the Young's modulus of each tet.
         """
         found, few = self.pinned.anchors(frame), self.pinned.few(frame)
         if len(found.factors) == 0:

@@ -12,7 +12,9 @@ from scipy.spatial import cKDTree
 STIFF = 100.0
 """Vertices at least this many times as stiff as the softest vertex form stiff parts."""
 MILD = 0.25
-"""Exponent of the softness in scaled distances: in a part ten times as soft, distances are 1.8 times as long."""
+"""Exponent of the softness (inverse of Young's modulus). The choice of nodes multiplies distances by ``softness^MILD``.
+So in a part ten times as soft, distances are 1.8 times as long.
+"""
 
 
 def propose_nodes(
@@ -98,8 +100,8 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Choose the best node among ``vertices`` (indices), together with its mirror vertex. Return False if none can
-        be a node.
+        """Choose the best node among ``vertices`` (indices), together with the node's mirror vertex. Return False if no
+        vertex can be a node.
         """
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
@@ -130,11 +132,11 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """Return the vertex with the highest score among ``vertices`` (indices); None if all scores are 0.
+        """Return the vertex with the highest score among ``vertices`` (indices). Return None if no score is positive.
 
-        The score is a distance times a power of the vertex's softness. The distance is the smaller of two: to the
-        nearest node or pin, and to the vertex's own mirror vertex. Without nodes and pins, the distance to the centroid
-        of all vertices replaces the distance to the nearest node or pin.
+        The score is ``min(a, b) softness^MILD``, with the vertex's softness relative to the largest softness. Here a is
+        the distance to the nearest node or pin; without nodes and pins, a is the distance to the centroid of all
+        vertices. b is the distance to the vertex's own mirror vertex, or infinite if the vertex has none.
         """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]

@@ -1,11 +1,12 @@
-"""Kernels of the energies that are quadratic in the stretch: corotated, ARAP, and linear as a function of the stretch.
+"""Kernels of the energies that are quadratic in the stretch: corotated, ARAP, and linear (as a function of the
+stretch).
 
     psi = mu |S - I|^2 + lambda/2 tr(S - I)^2
 
 with the stretch S, whose eigenvalues are ``sigma``, and the Lame parameters mu, lambda, Pa.
 
-Trap: the coefficient twist of the second derivatives (see ``isotropic``) divides by ``sigma_i + sigma_j``. A sum of
-magnitude below 1e-8 is replaced by 1e-8, to avoid division by zero.
+Trap: the second derivatives contain a coefficient called twist (see ``isotropic``), a quotient with the denominator
+``sigma_i + sigma_j``. A sum of magnitude below 1e-8 is replaced by 1e-8, to avoid division by zero.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .isotropic import off_zero
 
 @kernel
 def quadratic_value(sigma, parameters, out):
-    """Compute the energy density per tet into ``out`` (n,), Pa, at principal stretches ``sigma`` (n,3)."""
+    """Write to ``out`` (n,), Pa, the energy density of each tet at the principal stretches ``sigma`` (n,3)."""
     for e in range(len(sigma)):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         trace = x + y + z
@@ -25,7 +26,7 @@ def quadratic_value(sigma, parameters, out):
 
 @kernel
 def quadratic_gradient(sigma, parameters, out):
-    """Compute the principal stresses per tet into ``out`` (n,3), Pa, at principal stretches ``sigma`` (n,3)."""
+    """Write to ``out`` (n,3), Pa, the principal stresses of each tet at the principal stretches ``sigma`` (n,3)."""
     for e in range(len(sigma)):
         pressure = parameters[e, 1] * (sigma[e, 0] + sigma[e, 1] + sigma[e, 2] - 3.0)
         for i in range(3):
@@ -34,9 +35,12 @@ def quadratic_gradient(sigma, parameters, out):
 
 @kernel
 def quadratic_curvature(sigma, parameters, H, flip, twist):
-    """Compute the Hessian of the energy density by the principal stretches ``sigma`` (n,3) into H (n,3,3), Pa.
+    """Write to H (n,3,3), Pa, the second derivatives of the energy density psi by the principal stretches ``sigma``
+    (n,3).
 
-    ``flip`` and ``twist`` (n,3), Pa, receive the other coefficients of the second variation (see ``isotropic``).
+    ``flip`` (n,3), Pa, receives ``(psi_i - psi_j) / (sigma_i - sigma_j)`` and ``twist`` (n,3), Pa, receives
+    ``(psi_i + psi_j) / (sigma_i + sigma_j)``, with ``psi_i = dpsi/dsigma_i``. The columns belong to the index pairs
+    (2,3), (1,3), (1,2).
     """
     for e in range(len(sigma)):
         mu, lam = parameters[e, 0], parameters[e, 1]

@@ -3,11 +3,12 @@
     psi = mu |S - I|^2 + lambda/2 (J - 1)^2
 
 with the stretch ``S = R^T F`` (eigenvalues sigma_i), ``J = det F``, ``J_i = dJ/dsigma_i``, the Lame parameters mu,
-lambda. Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda
-(J-1) J_i``.
+lambda. Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". The principal stresses are
+``psi_i = 2 mu (sigma_i - 1) + lambda (J-1) J_i``.
 
-Trap: the coefficient twist (see ``isotropic``), ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...``, has a pole at
-sigma_i = -sigma_j, so a sum ``sigma_i + sigma_j`` of magnitude below 1e-8 is replaced by 1e-8.
+Trap: the second derivatives contain a coefficient called twist (see ``isotropic``),
+``2 mu (1 - 2/(sigma_i + sigma_j)) + ...``. The coefficient has a pole at sigma_i = -sigma_j. So a sum
+``sigma_i + sigma_j`` of magnitude below 1e-8 is replaced by 1e-8.
 """
 
 from __future__ import annotations

@@ -17,11 +17,13 @@ HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return per tet a step size (m,), at most 1, up to which ``F + t dF`` does not invert.
+    """Return for each tet a step size up to which the tet does not invert along ``F + t dF``.
 
-    ``F`` (m,3,3): deformation gradients with det F > 0; ``dF`` (m,3,3): changes of the deformation gradients in a full
-    step. The step size is 1 if no t in [0, 1] inverts the tet. If the tet inverts, the step size is ``SAFE`` times the
-    smallest t that inverts the tet.
+    The step size is 1 if no t in [0, 1] inverts the tet. Otherwise the step size is ``SAFE`` times the smallest t that
+    inverts the tet. The result is (m,).
+
+    ``F`` (m,3,3): deformation gradients with det F > 0. ``dF`` (m,3,3): changes of the deformation gradients in a full
+    step.
     """
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)

@@ -1,7 +1,7 @@
 """Isotropic energies as functions of the principal stretches of F or of a stretch S, with exact and projected Hessians.
 
-An energy that depends on F through its signed singular values only, ``psi(sigma)``, has in their frame (``D = U^T dF
-V``) the second variation
+Let an energy ``psi(sigma)`` depend on F only through the signed singular values sigma of ``F = U diag(sigma) V^T``. In
+the frame of the singular vectors, a change dF of F is ``D = U^T dF V``. The second variation of the energy is
 
     sum_ij psi_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
     flip_ij = (psi_i - psi_j) / (sigma_i - sigma_j),      twist_ij = (psi_i + psi_j) / (sigma_i + sigma_j)
@@ -32,9 +32,9 @@ class PrincipalFunction:
     """Kernels of one isotropic energy: its density and the derivatives of the density by the principal stretches.
 
     The kernels are functions of the principal stretches ``sigma`` (n,3) of n tets and of ``parameters`` (n,j). The
-    columns of ``parameters`` are mu, lambda, Pa, and further parameters of the energy. Kernels write into their last
-    arguments. Kernels run on one thread: a serial kernel takes only 1 ms for 100,000 tets, and half
-    the compile time of a parallel kernel.
+    columns of ``parameters`` are mu and lambda (Pa), then further parameters of the energy. Kernels write into their
+    last arguments. Kernels run on one thread: a serial kernel takes only 1 ms for 100,000 tets, and half the compile
+    time of a parallel kernel.
     """
 
     fill_value: Callable[..., None]
@@ -42,24 +42,27 @@ class PrincipalFunction:
     fill_curvature: Callable[..., None]
 
     def value(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density psi per tet, (n,), Pa, at principal stretches ``sigma`` (n,3)."""
+        """Return the energy density psi of each tet at principal stretches ``sigma`` (n,3). The result is (n,), Pa."""
         out = np.empty(len(sigma))
         self.fill_value(sigma, parameters, out)
         return out
 
     def gradient(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Return the principal stresses ``psi_i = dpsi/dsigma_i`` per tet, (n,3), Pa, at principal stretches ``sigma``
-        (n,3).
+        """Return the principal stresses ``psi_i = dpsi/dsigma_i`` of each tet at the principal stretches ``sigma``
+        (n,3). The result is (n,3), Pa.
         """
         out = np.empty((len(sigma), 3))
         self.fill_gradient(sigma, parameters, out)
         return out
 
     def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the second derivatives of psi per tet, Pa, at principal stretches ``sigma`` (n,3).
+        """Return the second derivatives of the energy density psi of each tet, Pa, at the principal stretches ``sigma``
+        (n,3).
 
-        The result consists of the Hessian by the stretches (n,3,3), the coefficients flip (n,3), and the coefficients
-        twist (n,3) (see the module). The columns of flip and twist belong to the index pairs (2,3), (1,3), (1,2).
+        The result consists of three arrays: the Hessian of psi by the principal stretches (n,3,3), the coefficients
+        flip (n,3) and the coefficients twist (n,3). With ``psi_i = dpsi/dsigma_i``, flip is
+        ``(psi_i - psi_j) / (sigma_i - sigma_j)`` and twist is ``(psi_i + psi_j) / (sigma_i + sigma_j)``. The columns of
+        flip and twist belong to the index pairs (2,3), (1,3), (1,2).
         """
         out = np.empty((len(sigma), 3, 3)), np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
         self.fill_curvature(sigma, parameters, *out)
@@ -70,10 +73,10 @@ class PrincipalFunction:
 class IsotropicEnergy:
     """Isotropic elastic energy density, given by functions of the principal stretches; an entry of the registry.
 
-    ``own`` names the fields of ``MaterialSettings`` that the energy uses besides stiffness and Poisson's ratio; they
-    are the columns of its parameters after mu and lambda. They are dimensionless, so animated stiffness scales mu and
-    lambda only. If ``prevents_inversion``, steps with contact between bodies are limited so that no tet of this energy
-    inverts.
+    ``own`` names the fields of ``MaterialSettings`` that the energy uses besides stiffness and Poisson's ratio. The
+    fields are the columns of the energy's parameters after mu and lambda. The fields are dimensionless, so animated
+    stiffness scales mu and lambda only. If ``prevents_inversion``, steps with contact between bodies are limited so
+    that no tet of this energy inverts.
     """
 
     name: str
@@ -85,40 +88,43 @@ class IsotropicEnergy:
     own: tuple[str, ...] = ()
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density (n,), Pa, at each deformation gradient. ``parameters`` (n,j): mu, lambda, Pa, and
-        further parameters of the energy.
+        """Return the energy density at each deformation gradient. The result is (n,), Pa. ``parameters`` (n,j): mu and
+        lambda (Pa), then further parameters of the energy.
         """
         return self.principal.value(deformation.sigma, parameters)
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the first Piola-Kirchhoff stress ``dpsi/dF`` per deformation gradient, (n,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stress ``dpsi/dF`` at each deformation gradient F. The result is (n,3,3),
+        Pa.
+        """
         g = self.principal.gradient(deformation.sigma, parameters)
         P = np.empty((len(g), 3, 3))
         _rotate_stress(len(g), deformation.U, g, deformation.V, P)
         return P
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the second derivative of the density by F, in the frame of F's singular vectors. If ``projected``, it
-        is the nearest positive semi-definite one.
+        """Return the second derivative of the density by F, in the frame of F's singular vectors. If ``projected``,
+        return the positive semi-definite matrix nearest to the second derivative.
         """
         U, V, curvature = deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters)
         return _tangent(U, V, curvature, projected)
 
     def stretch_value(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density (n,), Pa, at each symmetric stretch S. ``parameters`` (n,j): mu, lambda, Pa, and
-        further parameters of the energy.
+        """Return the energy density at each symmetric stretch. The result is (n,), Pa. ``parameters`` (n,j): mu and
+        lambda (Pa), then further parameters of the energy.
         """
         return self.principal.value(stretch.values, parameters)
 
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Return the principal stresses per symmetric stretch S, (n,3), Pa: the derivative of the density in the
-        eigenframe of S.
+        """Return the principal stresses at each symmetric stretch S: the derivatives of the energy density by the
+        principal stretches, which are the eigenvalues of S. The result is (n,3), Pa.
         """
         return self.principal.gradient(stretch.values, parameters)
 
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the second derivative of the density by S, in the eigenframe of S. If ``projected``, it is the nearest
-        positive semi-definite one. Its twist is not used, since S is symmetric.
+        """Return the second derivative of the density by a symmetric stretch S, in the eigenframe of S. If
+        ``projected``, return the positive semi-definite matrix nearest to the second derivative. The entry ``twist`` of
+        the result is not used, since S is symmetric.
         """
         return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
 
@@ -133,19 +139,23 @@ def _tangent(
 
 @inner_kernel
 def off_zero(total):
-    """Return the sum ``total`` of two stretches, or 1e-8 if ``|total|`` is smaller. The result is the denominator of
-    the coefficient twist (see the module).
+    """Return the sum ``total`` of two principal stretches, or 1e-8 if ``|total|`` is smaller. The result is the
+    denominator of the coefficient called twist, ``(psi_i + psi_j) / (sigma_i + sigma_j)``, with the principal stresses
+    psi_i.
     """
     return 1e-8 if abs(total) < 1e-8 else total
 
 
 @inner_kernel
 def principal_hessian(s, own, slope, second, H, flip, twist):
-    """Compute the Hessian of ``own/2 |F|^2 + g(J)`` by the principal stretches s (3,) into H (3,3), and the other
-    coefficients of the second variation (see the module) into ``flip`` and ``twist`` (3,).
+    """Write to H (3,3) the second derivatives of the energy ``psi = own/2 |F|^2 + g(J)`` by the principal stretches
+    ``s`` (3,), with ``J = s_1 s_2 s_3``.
 
-    ``H_ii = g'' J_i² + own`` and ``H_ij = g'' J_i J_j + g' s_k`` with the third index k and ``J_i = dJ/ds_i``.
-    ``slope`` is g' and ``second`` is g'' at J; ``own`` is a coefficient such as mu.
+    ``H_ii = g'' J_i² + own`` and ``H_ij = g'' J_i J_j + g' s_k``, with ``J_i = dJ/ds_i`` and the third index k. ``own``
+    is a coefficient such as mu; ``slope`` is g' and ``second`` is g'' at J. ``flip`` (3,) receives
+    ``(psi_i - psi_j) / (s_i - s_j) = own - g' s_k`` and ``twist`` (3,) receives
+    ``(psi_i + psi_j) / (s_i + s_j) = own + g' s_k``, with ``psi_i = dpsi/ds_i``. Entry k belongs to the two other
+    indices i and j.
     """
     for i in range(3):
         Ji = s[1 if i == 0 else 0] * s[1 if i == 2 else 2]
@@ -158,8 +168,10 @@ def principal_hessian(s, own, slope, second, H, flip, twist):
 
 @inner_kernel
 def principal_stress(s, own, slope, out):
-    """Compute the principal stresses ``own s_i + slope J_i`` of ``own/2 |F|^2 + g(J)`` into out (3,). ``slope`` is g'
-    at J, ``J_i = dJ/ds_i``, and s (3,) are the principal stretches.
+    """Write to ``out`` (3,) the principal stresses of the energy ``own/2 |F|^2 + g(J)``: ``own s_i + g' J_i`` with
+    ``J_i = dJ/ds_i``.
+
+    ``s`` (3,): principal stretches, with ``J = s_1 s_2 s_3``. ``own``: coefficient such as mu. ``slope``: g' at J.
     """
     out[0] = own * s[0] + slope * s[1] * s[2]
     out[1] = own * s[1] + slope * s[0] * s[2]

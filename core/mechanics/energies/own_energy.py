@@ -3,12 +3,13 @@
 Formulas are registered in the same registry as the built-in energies.
 
 A formula may be undefined for flat and inverted tets. A stretch s below ``LEAST`` is replaced by the positive,
-increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative at ``s =
-LEAST``. The added energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
+increasing ``phi = LEAST exp(u - u²/2)``, ``u = s/LEAST - 1``, which matches s up to the second derivative at
+``s = LEAST``. The added energy ``mu/2 sum (s - phi)²`` restores inverted tets, whatever the formula.
 
-Trap: the coefficients flip and twist of :mod:`.isotropic` are quotients with a difference or a sum of two stretches as
-denominator. Round-off ruins a quotient whose denominator is close to zero. So below ``NEARLY_EQUAL`` the quotient is
-replaced by its limit, computed from second derivatives of psi.
+Trap: the second derivatives of an energy contain two coefficients called flip and twist (:mod:`.isotropic`). Flip is a
+quotient with a difference of two stretches as denominator, twist with a sum of two stretches. Round-off ruins a
+quotient whose denominator is close to zero. So below ``NEARLY_EQUAL`` the quotient is replaced by its limit, computed
+from second derivatives of psi.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .isotropic import IsotropicEnergy, PrincipalFunction
 from .registry import ENERGIES
 
 LEAST = 0.1
-"""Stretch below which a formula is continued smoothly."""
+"""Stretch below which a user's energy formula is replaced by a smooth continuation."""
 NEARLY_EQUAL = 1e-5
 """Magnitude of a denominator below which a quotient is replaced by its limit. The quotients are the coefficients called
 flip and twist (:mod:`.isotropic`). The denominators are differences and sums of two stretches. The error of a

@@ -20,11 +20,15 @@ from ...foundation.kernels.small_matrix import eigh3, into_frame, out_of_frame
 
 
 class Tangent(NamedTuple):
-    """Second derivatives of the energy densities of m tets by F, in the frames of the singular vectors (see the
-    module).
+    """Second derivatives of the energy densities of m tets by their deformation gradients F.
 
-    ``U``, ``V`` (m,3,3): rotations; ``curvature`` (m,3,3), Pa: A in the module; ``flip``, ``twist`` (m,3), Pa:
-    coefficients of the index pairs (2,3), (1,3), (1,2).
+    In a tet's frame, a change dF of F is ``D = U^T dF V``. The second variation of the density is
+
+        sum_ij A_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
+
+    ``U``, ``V`` (m,3,3): rotations of the frame, such as the singular vectors of F. ``curvature`` (m,3,3), Pa: matrix
+    A, the Hessian by the principal stretches. ``flip``, ``twist`` (m,3), Pa: coefficients flip_ij and twist_ij of the
+    index pairs (2,3), (1,3), (1,2).
     """
 
     U: np.ndarray
@@ -34,8 +38,8 @@ class Tangent(NamedTuple):
     twist: np.ndarray
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
-        """Return the linear change of the stresses per tet, (m,3,3), Pa, for changes ``dF`` (m,3,3) of the deformation
-        gradients.
+        """Return the linear change of the stress of each tet for changes ``dF`` (m,3,3) of the deformation gradients.
+        The result is (m,3,3), Pa.
         """
         out = np.empty((len(dF), 3, 3))
         _stress_change(len(dF), *self, dF, out)
@@ -67,8 +71,8 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Project tangents to the nearest positive semi-definite ones, in place: clamp the negative eigenvalues of
-    ``curvature`` (m,3,3), and negative ``flip`` and ``twist`` (m,3), at zero.
+    """Project tangents to the nearest positive semi-definite tangents, in place. The negative eigenvalues of
+    ``curvature`` (m,3,3) and the negative values of ``flip`` and ``twist`` (m,3) become zero.
     """
     _project(len(flip), curvature, flip, twist)
 

@@ -9,21 +9,24 @@ import scipy.sparse as sp
 class InertiaPotential:
     """Inertia ``1/2 |x - x~|_M^2`` of positions x and predicted positions x~, with the mass matrix M.
 
-    Implicit Euler minimizes its sum with ``h²`` times the other potentials ([MFEM22] Eq. 2).
+    Implicit Euler minimizes this potential plus ``h²`` times the other potentials, with the time step h ([MFEM22] Eq.
+    2).
     """
 
     def __init__(self, mass: sp.csr_matrix) -> None:
         self.mass = mass
 
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the potential, kg m², at ``positions`` x (n,3) m. ``predicted`` x~ (n,3) m are the positions at the
-        end of the step by inertia alone.
+        """Return the potential, kg m², at ``positions`` x (n,3), m. ``predicted`` x~ (n,3), m: positions at the end of
+        the step due to inertia alone.
         """
         d = positions - predicted
         return 0.5 * float((d * (self.mass @ d)).sum())
 
     def gradient(self, positions: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """Return the gradient by the positions, (n,3) kg m; arguments as for :meth:`value`."""
+        """Return the gradient of the potential with respect to the positions. Arguments are as for :meth:`value`. The
+        result is (n,3), kg m.
+        """
         return self.mass @ (positions - predicted)
 
 
@@ -38,5 +41,7 @@ class GravityPotential:
         return -float((self.forces * positions).sum())
 
     def gradient(self) -> np.ndarray:
-        """Return the gradient by the positions, (n,3) N: minus the weight of each vertex."""
+        """Return the gradient of the potential with respect to the positions: minus the weight of each vertex. The
+        result is (n,3), N.
+        """
         return -self.forces

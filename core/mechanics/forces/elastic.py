@@ -44,8 +44,8 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy with the Lame parameters of each point times ``scale``: (m,) for both, or (m,2) for mu and
-        lambda.
+        """Return a copy in which the Lame parameters of each point are multiplied by ``scale``. ``scale`` has the shape
+        (m,) for one factor per point, or (m,2) for two factors per point: one for mu, one for lambda.
         """
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
@@ -54,12 +54,12 @@ class ElasticDensity:
 
     @property
     def shear_modulus(self) -> np.ndarray:
-        """Shear modulus mu of each point at rest, (m,), Pa."""
+        """Shear modulus mu of each point at rest, Pa. The shape is (m,)."""
         return self.parameters[:, 0]
 
     @property
     def youngs_modulus(self) -> np.ndarray:
-        """Young's modulus of each point at rest, (m,), Pa."""
+        """Young's modulus of each point at rest, Pa. The shape is (m,)."""
         return youngs_modulus(*self.parameters[:, :2].T)
 
     # -- functions of deformation gradients -------------------------------------------------------------------------
@@ -69,16 +69,16 @@ class ElasticDensity:
         return self._weighted_sum(self.densities(deformation))
 
     def densities(self, deformation: Deformation) -> np.ndarray:
-        """Return the energy density per point, (m,), Pa."""
+        """Return the energy density of each point. The result is (m,), Pa."""
         return self._collect("value", deformation, ())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the first Piola-Kirchhoff stress per point, (m,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stress of each point. The result is (m,3,3), Pa."""
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by F, Pa. If ``projected``, they are the nearest positive
-        semi-definite ones.
+        """Return the second derivatives of the densities by F, Pa. If ``projected``, return the positive semi-definite
+        matrices nearest to the second derivatives.
         """
         return self._collect_tangent("tangent", deformation, projected)
 
@@ -139,16 +139,20 @@ class ElasticDensity:
         return self._weighted_sum(self.stretch_energies(stretch))
 
     def stretch_energies(self, stretch: Stretch) -> np.ndarray:
-        """Return the energy density ``psi_e(S_e)`` per point, (m,), Pa. ``stretch``: stretches S_e of the points."""
+        """Return the energy density ``psi_e(S_e)`` of each point e. ``stretch``: stretches S_e of the points. The
+        result is (m,), Pa.
+        """
         return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
-        """Return the principal stresses per point, (m,3), Pa: derivatives of the densities by S in its eigenframe."""
+        """Return the principal stresses of each point: the derivatives of the density by the principal stretches. The
+        result is (m,3), Pa.
+        """
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by S, Pa. If ``projected``, they are the nearest positive
-        semi-definite ones.
+        """Return the second derivatives of the densities by the stretches S, Pa. If ``projected``, return the positive
+        semi-definite matrices nearest to the second derivatives.
         """
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
@@ -206,25 +210,32 @@ class ElasticPotential(ElasticDensity):
         return other
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradient per element, (m,3,3), for vertex ``positions`` (n,3) m."""
+        """Return the deformation gradient of each element. ``positions`` (n,3), m: vertex positions. The result is
+        (m,3,3).
+        """
         return self.elements.gradients(positions)
 
     def delta_F(self, dx: np.ndarray) -> np.ndarray:
-        """Return the change of the elements' deformation gradients, (m,3,3), for displacements ``dx`` (n,3) m."""
+        """Return the change of each element's deformation gradient for displacements ``dx`` of the vertices. ``dx`` is
+        (n,3), m; the result is (m,3,3).
+        """
         return self.elements.gradients(dx)
 
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the deformation gradients of vertex ``positions`` (n,3) m with their decompositions. The deformation
-        ``near``, at similar positions, saves time.
+        """Return the deformation gradients of the elements with their singular value decompositions
+        ``F = U diag(sigma) V^T``. ``positions`` (n,3), m: vertex positions. ``near``: deformation at similar positions,
+        whose rotations V are initial guesses that save time.
         """
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3) N of the elastic energy by the vertex positions: minus the nodal forces.
-        ``stress`` (m,3,3) Pa: first Piola-Kirchhoff stresses of the elements.
+        """Return the gradient of the elastic energy with respect to the vertex positions: minus the nodal forces.
+        ``stress`` (m,3,3), Pa: first Piola-Kirchhoff stresses of the elements. The result is (n,3), N.
         """
         return self.elements.nodal_forces(stress, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:
-        """Return the gradient ``dW/dx`` per vertex, (n,3) N: minus the elastic forces."""
+        """Return the gradient of the elastic energy with respect to the vertex positions: minus the elastic forces. The
+        result is (n,3), N.
+        """
         return self.nodal_forces(self.stress(deformation))

@@ -33,9 +33,9 @@ class EmbeddedPoints:
     tets : (m,4)
     vertex_count : int
         Number n of vertices of the tet mesh.
-    tet_slots : (m,10), or None if each tet is an element
-        Index, per tet, of the block of the element matrices that belongs to each pair of corners
-        (``Elements.tet_slots``).
+    tet_slots : (m,10), optional
+        For each of the ten corner pairs (0,0), (1,0), (1,1), (2,0) to (3,3) of a tet: index of the pair's block among
+        the blocks of all element matrices. Not needed if each tet is an element.
     """
 
     is_dense = False
@@ -83,7 +83,8 @@ class EmbeddedPoints:
         _add_stiffness(self._slots[self._embedding.tet_indices], self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Return a stiffness that couples points as blocks per pair of tet vertices.
+        """Convert a stiffness that couples points to a stiffness that couples tet vertices, as blocks per pair of
+        vertices.
 
         ``stiffness``: Hessians of terms that depend on several points. Indices 0 to p - 1 are the p points of this
         batch. Larger indices are points of obstacles, which are fixed.

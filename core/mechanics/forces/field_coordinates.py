@@ -99,10 +99,11 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return the path (p,3) of the field's influence to each point: a vector that ends at the point.
+    """Return for each point the vector along which the field's influence reaches the point. Surfaces that cross the
+    vector absorb the influence.
 
-    Surfaces that cross the vector absorb the influence. The vector starts at the field's point nearest to the end. In a
-    harmonic field it starts at the rest position of the field's spring to the point.
+    The vector ends at the point. The vector starts at the field's nearest point or, in a harmonic field, at the rest
+    position of the spring that pulls the point. The result is (p,3).
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms
@@ -110,7 +111,9 @@ def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordin
 
 
 def strength_fraction(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return per point the factor (p,) of the field's strength: falloff times weight, 0 where the field ends."""
+    """Return the factor of the field's strength at each point: falloff times weight. The factor is 0 beyond the field's
+    maximum distances, and on the side of the field that ``z_direction`` excludes. The result is (p,).
+    """
     height = np.einsum("pi,pi->p", coordinates.axes, coordinates.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))
     if form.z_direction != "BOTH":

@@ -1,8 +1,8 @@
 """Formulas of the kinds of force fields, one function for each kind.
 
 A field gives a body the acceleration that Blender gives a particle of one kilogram. `docs/design/forces.md` lists the
-formulas, their sources and their comparison with Blender. In the functions r is the arm from the field's nearest point,
-d its length, n the axis, s the field's strength and w the factor of the strength at a point.
+formulas, their sources and their comparison with Blender. In the functions, s is the field's strength, and w is the
+``factor`` of the strength at a point.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from .field_coordinates import FieldCoordinates, FieldForm, FieldNumbers
 
 
 class FieldForce(NamedTuple):
-    """Acceleration by a field, of p masses at positions y with velocities v:
+    """Acceleration of p masses by a field. At positions y and velocities v, the acceleration is
 
-        a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + turning x v
+        a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + cross(turning, v)
 
-    y0 are the positions at which the field was evaluated.
+    The field was evaluated at the positions y0.
 
     Attributes
     ----------
-    acceleration : (p,3) m/s²; stiffness : (p,3,3) 1/s², semi-definite, or None
-    drag : (p,) 1/s; speed_drag : (p,) 1/m; turning : (p,3) 1/s
+    acceleration : (p,3) m/s²
+    stiffness : (p,3,3) 1/s², semi-definite, or None
+    drag : (p,) 1/s
+    speed_drag : (p,) 1/m
+    turning : (p,3) 1/s, or None
     """
 
     acceleration: np.ndarray
@@ -51,11 +54,11 @@ def field_force(
     factor: np.ndarray,
     samples: np.ndarray | None = None,
 ) -> FieldForce:
-    """Return the acceleration by a field at p points with the ``coordinates`` relative to it.
+    """Return the acceleration by a field at p points. ``coordinates``: positions of the points relative to the field.
 
-    ``factor`` (p,): factor of the field's strength at each point (``strength_fraction``). Kinds without a
-    formula (``SAMPLED``) use ``samples`` (p,k), their values at the points. Arguments are in the field's unit of
-    length, the result is in metres.
+    ``factor`` (p,): factor of the field's strength at each point (``strength_fraction``). Kinds without a formula
+    (``SAMPLED``) use ``samples`` (p,k), their values at the points. Arguments are in the field's unit of length, the
+    result is in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, coordinates, factor)
@@ -70,8 +73,11 @@ def field_force(
 
 
 def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w r / d``, with gravitation ``s w r / d³``, at arms r of length d; s w is the
-    strength.
+    """Return the acceleration ``s w r / d`` at each point. If the form has ``gravitation``, the acceleration is
+    ``s w r / d³`` instead.
+
+    r is the vector from the field's nearest point to a point, d the length of r. s is the field's strength, w the
+    ``factor`` of the strength at the point.
     """
     strength = numbers.strength * factor
     if form.gravitation:
@@ -81,17 +87,21 @@ def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w n`` along the field's axis n; s w is the strength at the point."""
+    """Return the acceleration ``s w n`` at each point. n is the field's z axis, or the normal of the field's surface at
+    the surface's nearest point. s is the field's strength, w the ``factor`` of the strength at the point.
+    """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.axes)
 
 
 def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration of a vortex about the axis n.
+    """Return the acceleration of a vortex about the field's z axis n.
 
-    r is the vector from the field's nearest point to a point, d its length, v the point's velocity and s w the
-    strength. In a field of shape POINT, the acceleration is ``s w d (n x r) / |n x r|``. For other shapes it is ``s w n
-    x u + (u - v)``: a centripetal acceleration, and a drag with the coefficient 1 per second towards the velocity of
-    rotation ``u = s w n x r``.
+    r is the vector from the field's centre to a point, v the point's velocity, s the field's strength and w the
+    ``factor`` of the strength at the point. In a field of shape POINT, the acceleration is
+    ``s w |r| (n x r) / |n x r|``.
+
+    In other shapes, the velocity of rotation is ``u = s w n x r``. The acceleration is ``s w n x u + (u - v)``: a
+    centripetal acceleration, and a drag towards u with the coefficient 1 per second. The drag acts where w > 0.
     """
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
@@ -105,8 +115,9 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``v x B`` at velocity v. B has the length ``s w``, the strength. It circles the axis for
-    a point or line, and is parallel to the axis for other shapes.
+    """Return the acceleration ``v x B`` at velocity v, with a vector B of length ``s w``. B circles the axis for the
+    shapes POINT and LINE, and is parallel to the axis for other shapes. s is the field's strength, w the ``factor`` of
+    the strength at a point.
     """
     field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
@@ -147,8 +158,8 @@ def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinat
 
 
 def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``-w (s |v| + damping) v`` at velocity v. The strength s and ``damping`` are at most
-    ``STRONGEST_DRAG``; w is the factor of the strength at the point.
+    """Return the acceleration ``-w (s |v| + damping) v`` at velocity v. The field's strength s and ``damping`` are at
+    most ``STRONGEST_DRAG``. w is the ``factor`` of the strength at a point.
     """
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * factor, min(numbers.strength, cap) * factor
@@ -156,8 +167,9 @@ def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _fluid_flow(numbers: FieldNumbers, factor: np.ndarray, samples: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w rho (u - flow v)`` at velocity v; s w is the strength. ``samples`` (p,4) are rho u
-    and rho, with the velocity u and the density rho of the fluid; rho is 1 if the fluid has no density.
+    """Return the acceleration ``s w rho (u - flow v)`` at velocity v, with the velocity u and the density rho of the
+    fluid. s is the field's strength, w the ``factor`` of the strength at a point. ``samples`` (p,4) are rho u and rho;
+    rho is 1 if the fluid has no density.
     """
     influence = numbers.strength * factor
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])

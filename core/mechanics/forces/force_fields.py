@@ -83,7 +83,7 @@ class ForceFieldPotential(StepPotential):
         return float(self._masses @ each)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential by the vertex positions, (n,3) N."""
+        """Return the gradient of the potential with respect to the vertex positions. The result is (n,3), N."""
         y = self._points.positions(positions)
         each = -self._acceleration
         if self._stiffness is not None:
@@ -96,7 +96,8 @@ class ForceFieldPotential(StepPotential):
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the stiffness of the fields to ``blocks`` (b,3,3), the blocks of all element matrices.
 
-        The stiffness is that of harmonic springs, and of the drag at vertex ``positions`` (n,3) m.
+        The stiffness is the sum of the stiffness of harmonic springs, which is constant, and of the drag's stiffness at
+        ``positions``. ``positions`` (n,3), m: vertex positions.
         """
         if self._stiffness is None and not self._slows:
             return

@@ -20,7 +20,7 @@ class MassDamping:
 
     Parameters
     ----------
-    mass : (n,n) mass matrix of one coordinate, kg
+    mass : (n,n) kg, mass matrix M that acts on each of the coordinates x, y and z
     stiffness : ``alpha M`` as element blocks (b,3,3), or as the matrix of a subspace, kg/s
     alpha : damping coefficient, 1/s
     """
@@ -34,7 +34,9 @@ class MassDamping:
 
 
 class MassDampingPotential(StepPotential):
-    """Damping potential during one step; ``drag`` (n,n), kg/s, is alpha times the mass matrix of one coordinate."""
+    """Damping potential during one step. ``drag`` (n,n), kg/s: alpha times the mass matrix that acts on each of the
+    coordinates x, y and z.
+    """
 
     def __init__(self, drag: sp.csr_matrix | np.ndarray, stiffness: np.ndarray, motion: Motion) -> None:
         self._drag, self._stiffness, self._motion = drag, stiffness, motion
@@ -44,7 +46,9 @@ class MassDampingPotential(StepPotential):
         return 0.5 * float(np.sum((positions - self._motion.base) * self.gradient(positions)))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient by the positions, (n,3) N: ``alpha M v`` with the velocities v."""
+        """Return the gradient of the potential with respect to the positions: ``alpha M v`` with the velocities v. The
+        result is (n,3), N.
+        """
         return self._drag @ ((positions - self._motion.base) / self._motion.step)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, stiffness: np.ndarray) -> None:

@@ -1,13 +1,15 @@
-"""Stabilization of elements of several tets, whose mean strain does not resist all displacements of their nodes.
+"""Stabilization of elements that consist of several tets, whose mean strain does not resist all displacements of their
+nodes.
 
     E = sum_e mu_e V_e (theta_e/2 q_e + kappa/4 q_e³/(q_e + q_0)),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
 
 over the tets t of each element e, with the tets' deformation gradients F_t and volumes v_t, their mean F_e and sum V_e,
-and the shear modulus mu_e. The term with theta is the stabilization of Puso and Solberg ("A stabilized nodally
-integrated tetrahedral", IJNME 67, 2006), applied to the differences F_t - F_e. Both terms vanish for affine motion and
-are invariant under rotations. The term with kappa is negligible while q_e is far below q_0, and grows as q_e² above it.
-It prevents two failures of the quadratic term alone. First, soft tets shaken by a stiff part invert although the mean
-F_e of their element does not invert. Second, Mixed FEM needs up to five times the iterations.
+and the shear modulus mu_e. The coefficients theta_e (``THETA``, ``THIN_THETA``), kappa (``KAPPA``) and q_0 (``ONSET``)
+are dimensionless. The term with theta is the stabilization of Puso and Solberg ("A stabilized nodally integrated
+tetrahedral", IJNME 67, 2006), applied to the differences F_t - F_e. Both terms vanish for affine motion and are
+invariant under rotations. The term with kappa is negligible while q_e is far below q_0, and grows as q_e² above q_0.
+The term prevents two failures of the quadratic term alone. First, soft tets shaken by a stiff part invert although the
+mean F_e of their element does not invert. Second, Mixed FEM needs up to five times the iterations.
 ``docs/design/elements.md``.
 """
 
@@ -23,18 +25,23 @@ from ..assembly.elements import Elements
 from .step_potential import StepPotential
 
 THETA, THIN_THETA = 0.05, 0.5
-"""Coefficients theta of the quadratic term: in general, and where a body is one element thick (``Elements.is_thin``),
-so that nothing else resists its bending. Without the term, bars have spurious modes below their first ones.
+"""Coefficients of the quadratic term of the stabilization. ``THIN_THETA`` applies where a body is one element thick
+(``Elements.is_thin``), since only this term resists bending there. ``THETA`` applies elsewhere. Without the term, bars
+have spurious modes below their first ones.
 """
 
 KAPPA, ONSET = 10.0, 0.1
-"""Coefficient kappa of the term for large deviations, and the deviation q_0 above which it acts. In a bar bent to a
-radius of three cells, q_e is about 0.01 in most elements, and at most 0.06.
+"""Coefficient of the stabilization's term for large deviations, and the deviation q_0 above which the term acts. The
+deviation q_e of an element is the mean of ``|F_t - F_e|²`` over the element's tets t, weighted by volume. F_t is the
+deformation gradient of a tet, F_e the deformation gradient of the element. In a bar bent to a radius of three cells,
+q_e is about 0.01 in most elements, and at most 0.06.
 """
 
 
 class Stabilization(StepPotential):
-    """Stabilization of the elements of a mesh with the shear moduli ``shear_modulus`` (e,), Pa."""
+    """Potential that stabilizes elements of several tets: the potential resists differences between the deformation
+    gradients of the tets of an element. ``shear_modulus`` (e,), Pa: shear modulus of each element.
+    """
 
     def __init__(self, elements: Elements, shear_modulus: np.ndarray) -> None:
         self._elements, self.shear_modulus = elements, shear_modulus
@@ -44,7 +51,9 @@ class Stabilization(StepPotential):
         self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
 
     def matrix(self) -> sp.csr_matrix:
-        """Return the Hessian of the quadratic term for one coordinate, (n,n) N/m."""
+        """Return the Hessian of the quadratic term. The same matrix acts on the coordinates x, y and z. The result is
+        (n,n), N/m.
+        """
         elements = self._elements
         rows, columns = elements.nodes.vertex_pairs
         values = np.repeat(self._theta * self.shear_modulus, np.diff(elements.nodes.block_starts)) * elements.deviation
@@ -57,19 +66,22 @@ class Stabilization(StepPotential):
         return float(self.energies(positions).sum())
 
     def energies(self, positions: np.ndarray) -> np.ndarray:
-        """Return the potential per element, (e,) J, at vertex ``positions`` (n,3) m."""
+        """Return the potential of each element. ``positions`` (n,3), m: vertex positions. The result is (e,), J."""
         q = self._deviations(positions)[1]
         return self.shear_modulus * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q**3 / (q + ONSET))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
+        """Return the gradient of the potential with respect to the vertex positions: minus the forces. The result is
+        (n,3), N.
+        """
         pull, q = self._deviations(positions)
         factor = self.shear_modulus * self._factors(q)[0]
         return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
 
     def modal_stiffness(self, modes: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield per mode i the products ``u_i . K_e u_j`` (k-i,e) with the modes j >= i, for ``modes`` (k,n,3). K_e is
-        the quadratic term's part of the stiffness of element e.
+        """Yield for each mode i an array of products with the modes j >= i: ``u_i . K u_j`` with the displacements u_i
+        of mode i. K is the part of an element's stiffness matrix that the quadratic term contributes. The array has one
+        row per mode j, and one column per element. ``modes`` (k,n,3): displacements of the k modes.
         """
         nodes = self._elements.nodes
         pulls = np.array([self._deviations(u)[0] for u in modes])
@@ -88,16 +100,21 @@ class Stabilization(StepPotential):
         _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
 
     def _factors(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``2 dE/dq / (mu V)`` (e,) at the deviations q (e,), and its derivative (e,) by q."""
+        """Return the factor ``2 dE/dq / (mu V)`` of each element, and the derivative of the factor by q. E is the
+        element's stabilization energy, mu the shear modulus, V the volume. ``q``: deviation of each element. The arrays
+        have one entry per element.
+        """
         high = q + ONSET
         factor = self._theta + 0.5 * KAPPA * q * q * (2.0 * q + 3.0 * ONSET) / high**2
         return factor, KAPPA * q * (q * q + 3.0 * q * ONSET + 3.0 * ONSET**2) / high**3
 
     def _deviations(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradients (k,3) m² and the values (e,) of the deviations q_e (see the module).
+        """Return the gradient of each element's deviation with respect to the element's nodes, and the deviations.
 
-        ``positions`` (n,3), m: vertex positions. The gradients are half the derivatives of ``V_e q_e`` by the positions
-        of the elements' nodes, with the volume V_e of each element.
+        The deviation q_e of element e is the mean of ``|F_t - F_e|²`` over the element's tets t, weighted by volume.
+        F_t is the deformation gradient of a tet, F_e the deformation gradient of the element. The gradients are half
+        the derivatives of ``V_e q_e`` by the positions of the nodes, with the volume V_e of the element. Gradients are
+        (k,3), m², for the k nodes of all elements. Deviations are (e,). ``positions`` (n,3), m: vertex positions.
         """
         elements = self._elements
         pull, q = np.empty((len(elements.nodes.vertices), 3)), np.empty(len(elements))
@@ -108,11 +125,10 @@ class Stabilization(StepPotential):
 
 
 class ReducedStabilization(StepPotential):
-    """Quadratic term of the stabilization (see the module), as a function of a subspace's unknowns.
+    """Quadratic term of the stabilization of elements of several tets, as a function of a subspace's unknowns.
 
-    The term with kappa is omitted: in a subspace, small strains vary little within an element.
-    ``stiffness`` (r,r): Hessian by the r unknowns of one coordinate. The Hessian is equal for x, y and z. All unknowns
-    are 0 at rest.
+    The term for large deviations is omitted: in a subspace, small strains vary little within an element. All unknowns
+    are 0 at rest. ``stiffness`` (r,r): Hessian with respect to the r unknowns of each of the coordinates x, y and z.
     """
 
     def __init__(self, stiffness: np.ndarray) -> None:
@@ -123,7 +139,7 @@ class ReducedStabilization(StepPotential):
         return 0.5 * float(np.sum(unknowns * self.gradient(unknowns)))
 
     def gradient(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3) of the potential by the unknowns."""
+        """Return the gradient (r,3) of the potential with respect to the ``unknowns`` (r,3)."""
         return self.stiffness @ unknowns
 
     def add_stiffness(self, _unknowns: np.ndarray, scale: float, matrix: np.ndarray) -> None:

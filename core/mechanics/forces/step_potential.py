@@ -38,8 +38,9 @@ class Motion(NamedTuple):
 
     @property
     def at_end_of_step(self) -> Motion:
-        """The same motion as seen at the end of the time step: ``theta`` is 1, and ``step`` is divided by the old
-        ``theta``. Velocities then follow from the positions at the end of the step.
+        """The same motion as a function of the positions x at the end of the time step, instead of the positions after
+        the fraction ``theta`` of the step. ``theta`` is 1, and ``step`` is divided by the old ``theta``. So the
+        velocity is ``(x - base) / step``.
         """
         return self if self.theta == 1.0 else self._replace(step=self.step / self.theta, theta=1.0)
 
@@ -51,7 +52,9 @@ class StepPotential(Protocol):
         """Return the potential, J, at vertex ``positions`` (n,3) m."""
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
+        """Return the gradient of the potential with respect to the vertex positions: minus the forces. The result is
+        (n,3), N.
+        """
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times a semi-definite Hessian, N/m, to ``blocks`` (b,3,3), the blocks of all element matrices
@@ -59,8 +62,9 @@ class StepPotential(Protocol):
         """
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms (such as friction) to ``positions`` (n,3) m, after a full step of the solver or at its
-        solution. Return True if that changed the potential noticeably. By default, there are no lagged terms.
+        """Update lagged terms (such as friction) to ``positions`` (n,3), m, after a full step of the solver or at the
+        solver's solution. Return True if the update changed the potential noticeably. By default, there are no lagged
+        terms.
         """
         return False
 
@@ -143,9 +147,9 @@ class StrainPotentialStep(NamedTuple):
     """Contributions of a strain potential to an iteration of Mixed FEM. The iteration changes the independent stretches
     S by ds.
 
-    ``multiplier`` (m,6), Pa: derivative of the potential by the stretches, at S + ds; ``curvature``, J: second
-    derivative of the potential along ds; ``condensed``, J: second derivative along ``ds - gap``. ``gap`` is the stretch
-    of the positions minus S.
+    ``multiplier`` (m,6), Pa: derivative of the potential by the stretches, at S + ds. ``curvature``, J: second
+    derivative of the potential along ds. ``condensed``, J: second derivative of the potential along ``ds - gap``.
+    ``gap`` is the stretch of the positions minus S.
     """
 
     multiplier: np.ndarray
@@ -154,8 +158,8 @@ class StrainPotentialStep(NamedTuple):
 
 
 class StrainPotential:
-    """Potential that depends on the tets' stretches: those of the deformation, or the independent stretches of Mixed
-    FEM.
+    """Potential that depends on the stretches of the tets. The stretches belong to the deformation, or they are the
+    independent stretches of Mixed FEM.
 
     ``is_strong`` is True if the potential may cancel most of the elastic energy. Only then do solvers call
     :meth:`soften`.
@@ -170,17 +174,18 @@ class StrainPotential:
     def forces(
         self, deformation: Deformation, stretch: Stretch, residual: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return the stresses (m,3,3), Pa, of the potential: its derivative by F per volume.
+        """Return the stress of each tet due to the potential: the derivative of the potential by the tet's deformation
+        gradient, divided by the tet's volume. The result is (m,3,3), Pa.
 
         ``residual`` (m,6): stretch of the positions minus ``stretch``, if ``stretch`` is an independent stretch of
-        Mixed FEM. ``bends``: True to add the second derivative of the potential times ``residual``. This term results
-        from eliminating the independent stretches.
+        Mixed FEM. ``bends``: True to add a term to the derivative, the second derivative of the potential times
+        ``residual``. The term results from eliminating the independent stretches.
         """
         raise NotImplementedError
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the low-rank part of the potential's Hessian by the vertex positions, N/m. The matrix may be
-        indefinite.
+        """Return the low-rank part of the potential's Hessian with respect to the vertex positions, N/m. The matrix may
+        be indefinite.
         """
         raise NotImplementedError
 
@@ -193,8 +198,11 @@ class StrainPotential:
         raise NotImplementedError
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the potential's contributions to an iteration of Mixed FEM that changes the stretches by ``ds`` (m,6).
-        ``residual`` and ``bends`` are as in :meth:`forces`.
+        """Return the terms that the potential adds to an iteration of Mixed FEM. The iteration changes the independent
+        stretches, from ``stretch``, by ``ds`` (m,6).
+
+        ``residual`` (m,6): stretch of the positions minus ``stretch``. ``bends``: True if the second derivatives of the
+        potential take part in the iteration; if False, they count as 0.
         """
         raise NotImplementedError
 

@@ -31,14 +31,14 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Convergence tolerance for each spring, as a fraction of its reach g. The springs have converged if each elongation
-vector differs at most by NEAR g per axis from the elongation that the spring's linearised force would cause (see the
-module).
+"""Convergence tolerance for each spring, as a fraction of the spring's reach g, the elongation at which the spring
+stiffens. The elongation vector of each spring is compared with the elongation that the spring's linearised force causes
+by the exact law. The springs have converged if no component of the two elongations differs by more than ``NEAR g``.
 """
 
 
 class StiffeningSprings:
-    """Springs from points to targets that stiffen at elongations near ``reach``, as the load of one step.
+    """Springs between points and targets, as the load of one step. The springs stiffen at elongations near ``reach``.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class StiffeningSprings:
         self._before, self._targets = before, targets
 
     def begin(self, motion: Motion) -> LinearSprings:
-        """Return the springs for the step, linearised about their forces at its beginning."""
+        """Return the springs for the step, linearised at their forces at the beginning of the step."""
         away = (self._points.positions(motion.x_prev) - self._before) / self._reach[:, None]
         length = np.linalg.norm(away, axis=1)
         forces = _along(away, length, force_of(length))
@@ -63,8 +63,8 @@ class StiffeningSprings:
 
 
 class LinearSprings(Springs):
-    """Stiffening springs, linearised about ``forces`` (c,3). The unit of a spring's force is its stiffness times its
-    reach.
+    """Stiffening springs, linearised at ``forces`` (c,3). The unit of a spring's force is the spring's stiffness times
+    the spring's reach.
     """
 
     def __init__(
@@ -83,18 +83,20 @@ class LinearSprings(Springs):
         return float(np.sum(self._stiffness * self._reach**2 * each))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential by the vertex positions, (n,3) N."""
+        """Return the gradient of the potential with respect to the vertex positions. The result is (n,3), N."""
         return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the stiffness matrices of the linearised springs to the ``blocks`` of a solver's matrix.
-        The matrix of a spring (3,3) is its stiffness at small elongation times K (see the module).
+        The stiffness matrix (3,3) of a spring is the spring's stiffness at small elongation times the matrix K. K is
+        the derivative of the spring's force by the elongation, where the unit of force is stiffness times reach, and
+        the unit of length is reach.
         """
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Linearise about the forces at ``positions`` (n,3) m. Only the component of each force along the elongation is
-        kept. Return False, without a change, if the linearisation was already accurate.
+        """Linearise at the forces that the springs have at ``positions`` (n,3), m. Only the component of each force
+        along the elongation is kept. Return False, without a change, if the linearisation was already accurate.
         """
         away = self._away(positions)
         forces = self._forces_at(away)
@@ -124,9 +126,11 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """Return the forces (c,) that elongate c springs by ``give`` (c,), the inverse of the function c(f) in the module.
+    """Return the forces that elongate c springs by ``give`` (c,). The result is (c,).
 
-    Elongations are in units of a spring's reach, forces in units of its stiffness times its reach.
+    The elongation of a spring under a force f is ``f / m + (1 - 1/m) f / (1 + f)`` with ``m = FIRM``. The function
+    inverts this formula. Elongations are in units of a spring's reach, forces in units of the spring's stiffness times
+    its reach.
     """
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
@@ -135,16 +139,19 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """Return the secant compliance ``c(f) / f`` (c,) at forces f (c,), or, if ``power`` is 2, the tangent compliance
-    ``c'(f)``.
+    """Return the secant compliance of each spring: the elongation divided by the ``force`` f. If ``power`` is 2, return
+    the tangent compliance: the derivative of the elongation by f. Force and result have one entry per spring.
+
+    The elongation under a force f is ``f / m + (1 - 1/m) f / (1 + f)`` with ``m = FIRM``. Elongations are in units of a
+    spring's reach, forces in units of the spring's stiffness times its reach.
     """
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 
 def _gives(forces: np.ndarray) -> np.ndarray:
-    """Return the elongations (c,3) of c springs under ``forces`` (c,3).
+    """Return the elongations of c springs under the vectors ``forces`` (c,3). The result is (c,3).
 
-    Elongations are in units of a spring's reach, forces in units of its stiffness times its reach.
+    Elongations are in units of a spring's reach, forces in units of the spring's stiffness times its reach.
     """
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 

@@ -85,8 +85,11 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Return the penetration depths (p,) m of the candidate springs at point displacements u (p,3) m in this
-        iteration. They are negative without contact, and 0 at points without a candidate.
+        """Return the penetration depth of each point when the points have the displacements ``u`` in this iteration.
+
+        A point gets a candidate spring when it is first in contact in the iteration. The depth of a point with a
+        candidate spring is negative without contact. The depth of all other points is 0. ``u`` (p,3), m; the result is
+        (p,), m.
         """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)
 
@@ -95,10 +98,11 @@ class UnilateralSprings:
         return self._points.spread((self._stiffness * pressing)[:, None] * self._normals)
 
     def update_active_set(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
-        """Set the active springs: those that push at point displacements u (p,3) m. Return True if they changed.
+        """Set the active springs: the springs that push when the points have the displacements ``u`` (p,3), m. Return
+        True if the set of active springs changed.
 
-        The stiffness of newly active springs times ``scale`` is added to the ``blocks`` of the solver's matrix, and
-        that of springs no longer active is subtracted.
+        The stiffness of newly active springs times ``scale`` is added to the ``blocks`` of the solver's matrix. The
+        stiffness of springs that are no longer active, times ``scale``, is subtracted.
         """
         pushing = self.depths(u) > 0.0
         changed = pushing != self.pushing
@@ -111,8 +115,9 @@ class UnilateralSprings:
         return True
 
     def work_along(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
-        """Return a function of the step size t: the springs' power, J per unit of t, when the point displacements are
-        ``u + t along``, (p,3) m each.
+        """Return a function of the step size t. The function returns the work of the springs per unit of t: minus the
+        derivative of the springs' energy by t, in J. The point displacements are ``u + t along``. ``u``, ``along``
+        (p,3), m.
         """
         k, depth, rate = (
             array[self._known] for array in (self._stiffness, self.depths(u), np.sum(self._normals * along, axis=1))

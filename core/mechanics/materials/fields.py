@@ -8,9 +8,9 @@ Young's modulus is blended with weights w by the geometric mean ``E = prod E_i^w
 between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. A tet that is cut by a sharp border of
 painted weights or of a layer uses the power mean ``E = (sum w_i E_i^p)^(1/p)`` instead, with p = 0.8
 (``ModulusBlend``). Poisson's ratio and density are blended linearly: weights are volume fractions, and mass must be
-conserved. A tet gets the energy of the material with the largest weight, the first one of a tie; further parameters of
-this energy are blended linearly between the materials that use it. The modulus of a material with two moduli, E at map
-value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
+conserved. A tet gets the energy of the material with the largest weight. If several materials have the largest weight,
+the first of them decides. Further parameters of the energy are blended linearly between the materials that use the same
+energy. The modulus of a material with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ Layers are applied in order. If a layer of material k covers the fraction a of a
 ``(1 - a) w + a e_k``. So of several layers that cover a tet fully, the last wins. The fraction a is the product of up
 to three factors:
 
-- a region: the fraction of the tet that is inside the region, by winding number. Only the part of the tet in the body
-  counts. If whole tets were assigned by their centroids, a stiff bar, two cells thick and parallel to the lattice,
+- a region: the fraction of the tet that is inside the region, by winding number. Parts of the tet outside the body do
+  not count. If whole tets were assigned by their centroids, a stiff bar, two cells thick and parallel to the lattice,
   would be 0.58 to 1.86 times as soft;
-- a depth: the fraction of the tet's volume in the body in that depth range, so that a skin thinner than the tets gets
-  a partial weight;
-- a map: its values on the surface, transferred like painted weights.
+- a depth: the fraction of the tet in that depth range, so that a skin thinner than the tets gets a partial weight.
+  Parts of the tet outside the body do not count;
+- a map: the map's values on the surface, transferred like painted weights.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Laid(NamedTuple):
     """Result of applying the layers to m tets.
 
     ``empty``: indices of layers that cover no tet. ``is_cut`` (m,) bool: tets that a sharp border of a layer cuts. The
-    border is the surface of a region, or the depth at which a layer by depth without fade begins or ends.
+    border is the surface of a region, or the depth at which a layer with a depth range begins or ends. A layer that
+    fades with depth has no sharp border there.
     """
 
     empty: tuple[int, ...]
@@ -54,7 +55,8 @@ def apply_layers(
     Parameters
     ----------
     surface : SurfaceMesh or None
-        The body's surface. Layers by depth need it; regions use it to find the part of each tet in the body.
+        The body's surface. Layers by depth need the surface. For regions, the surface decides which part of a tet is
+        inside the body.
     carry_map : function that transfers a map, 0 to 1, from the surface's vertices, (n,), to the tets, (m,)
     """
     below = None if surface is None or not layers else SurfaceDepth(surface)
@@ -86,11 +88,11 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Return the fraction (m,) of each tet that is inside any of the closed ``surfaces``. Only the part of the tet in
-    the body counts.
+    """Return, for each tet, the fraction that is inside any of the closed ``surfaces``. Parts of the tet outside the
+    body do not count. The result is (m,).
 
-    ``below`` measures depths below the body's surface, and so finds the part in the body. If None, all tets are
-    entirely in the body.
+    ``below`` measures depths below the body's surface, which decide which part of a tet is inside the body. If
+    ``below`` is None, every tet counts entirely.
     """
     for surface in surfaces:
         surface.validate()
@@ -108,8 +110,9 @@ def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: Surfa
 
 
 def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
-    """Return the weight (m,) of a layer by depth, averaged over the part of each tet in the body. For a layer without
-    fade it is the fraction of this part in the depth range. ``below`` measures the depth in the body.
+    """Return the weight that a layer with the depth range ``depth`` has in each tet. The weight is averaged over the
+    tet. Parts of the tet outside the body do not count. If the layer has no fade, the weight is the fraction of the tet
+    in the depth range. ``below`` measures depths below the body's surface. The result is (m,).
     """
     centroids, reach = _extents(mesh)
     deep = below.at(centroids)
@@ -134,11 +137,13 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Return the fraction (m,) of each tet that a layer covers: ``part`` (m,), recomputed in some tets.
+    """Return ``part``, the fraction of each tet that a layer covers, recomputed in the tets ``mixed`` (indices). The
+    layer may cover the tets ``mixed`` partly. The result is (m,).
 
-    ``mixed`` (indices): tets to recompute, which the layer may cover partly. The new fraction is the mean over the
-    tet's sample points (``PROBES``) that lie in the body. A tet without such points keeps its fraction. ``cover``
-    returns the covered fractions (k,) of cubes with centres (k,3) m and edge lengths (k,) m.
+    The new fraction is the mean over the tet's sample points (``PROBES``) inside the body. A tet without such points
+    keeps the old fraction. ``below`` measures depths below the body's surface; without ``below``, all points count.
+    ``cover`` takes the centres (k,3), m, and edge lengths (k,), m, of cubes, and returns the fraction (k,) of each cube
+    that the layer covers.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)
@@ -163,7 +168,8 @@ def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
 
 
 def _cover(depth: DepthSettings, depths: np.ndarray, width: np.ndarray | float = POINT) -> np.ndarray:
-    """Return the weight, 0 to 1, of a layer by depth in each cube.
+    """Return the fraction, 0 to 1, of each cube that a layer with the depth range ``depth`` covers. If the layer fades
+    with depth, return the layer's weight at the cube's centre.
 
     ``depths``, m: depth of the cube's centre, negative outside the body; ``width``, m: edge length of the cube.
     """

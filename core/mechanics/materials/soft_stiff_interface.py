@@ -1,14 +1,15 @@
 """Softening of soft tets at an interface with much stiffer ones.
 
-Tets beside a rigid part are too stiff, since it holds their vertices like a clamp. Without correction, a soft bar of
-plain tets held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times with 32.
-Tets that share a vertex with a much stiffer tet are therefore softened:
+Tets beside a rigid part are too stiff, since the rigid part holds their vertices like a clamp. Without correction, a
+soft bar of plain tets held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times
+with 32. Tets that share a vertex with a much stiffer tet are therefore softened:
 
-    E' = E / (1 + s GIVE / kappa),    s the mean over corners of max(0, 1 - RATIO E / E_stiffest)
+    E' = E / (1 + s GIVE / kappa)
 
-E_stiffest is the largest modulus of the tets at a corner. kappa is the stiffness factor of pins on an area as large as
-the interface (``geometry/mesh/rigid_clamp.py``). The correction vanishes with refinement. Moduli that vary smoothly, by
-less than ``RATIO`` per cell, are unchanged.
+The share s is the mean of ``max(0, 1 - RATIO E / E_stiffest)`` over the corners of the tet. E_stiffest is the largest
+modulus of the tets at a corner. kappa is the cell side divided by the thickness of the compliant layer between a
+lattice and a clamp as large as the interface (``geometry/mesh/rigid_clamp.py``). The correction vanishes with
+refinement. Moduli that vary smoothly, by less than ``RATIO`` per cell, are unchanged.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from ...geometry.mesh.topology import vertex_components
 
 RATIO = 10.0
 GIVE = 12.0
-"""Strength of the softening, fitted to bars with a stiff and a soft half, 1.4 to 8 cells thick
-(``benchmarks/physics/lattice.py``).
+"""Coefficient of the softening of soft tets beside much stiffer ones. Young's modulus of a soft tet is divided by
+``1 + s GIVE / kappa``. The share s, 0 to 1, grows with the contrast of the moduli. kappa is
+``clamp_layer_kappa(cells)``, with the width of the interface in cells. The coefficient is fitted to bars with a stiff
+and a soft half, 1.4 to 8 cells thick (``benchmarks/physics/lattice.py``).
 """
 
 
@@ -41,11 +44,12 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return, for each of the soft tets with the indices ``hanging`` (k,), the size (k,) of the interface that the tet
-    touches: the square root of the interface's area, in cells.
+    """Return, for each soft tet at an interface, the size of the interface: the square root of the interface's area, in
+    cell sides. ``hanging`` (k,): indices of the soft tets. The result is (k,).
 
-    ``stiffness`` (n,) is the logarithm of the modulus per vertex. Across the interface it rises from one material to
-    the other, so the integral of its gradient is the interface's area times the rise [coarea formula].
+    ``stiffness`` (n,): logarithm of the modulus at each vertex. Across the interface, the logarithm rises from one
+    material to the other. So the integral of the logarithm's gradient is the interface's area times the rise [coarea
+    formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

@@ -3,14 +3,14 @@
 1. Weights are interpolated over the triangles, at samples half a tet apart.
 2. A tet that the surface crosses gets the mean weights of the surface within the tet: borders are as sharp as one tet.
 3. All other tets get the harmonic extension of the surface's weights. The deeper a tet, the more the extension blurs
-   sharp borders. So the tet is sharpened where the surrounding weights are pure (purity is defined below). A fully
-   sharpened tet gets the fractions of the tet's volume in which each material has the largest extended weight.
+   sharp borders. So the weights of a tet are sharpened where the surrounding weights are pure (see below). Fully
+   sharpened weights are the fractions of the tet's volume in which each material has the largest extended weight.
 
-Purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance. Here <.> is the value
-that harmonic extension from the surface gives in the tet; in tets that the surface crosses, it is the mean over the
-surface in the tet. Purity is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a linear
-ramp from 0 to 1. Sharpness rises from 0 at purity 1/3, so that painted gradients are kept, to 1 at purity 2/3. A tet
-with a sharpness above 1/2 counts as cut by a sharp border.
+The purity of the weights w around a tet is ``(<w.w> - <w>.<w>) / (1 - <w>.<w>)``, like a variance. Here <.> is the
+value that harmonic extension from the surface gives in the tet; in tets that the surface crosses, it is the mean over
+the surface in the tet. Purity is 0 if all surrounding weights are equal, 1 if each point has one material, 1/3 for a
+linear ramp from 0 to 1. Sharpness is the degree of sharpening. Sharpness rises from 0 at purity 1/3, so that painted
+gradients are kept, to 1 at purity 2/3. A tet with a sharpness above 1/2 counts as cut by a sharp border.
 """
 
 from __future__ import annotations
@@ -97,9 +97,10 @@ def _vertex_means(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean weights of the surface points near each tet vertex.
 
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,), and each divides its area among the
-    corners of its tet. Return a mask (n,) bool of the tet vertices that get a share, and the mean weights (n,k), 0
-    elsewhere. A least-squares fit would overshoot at a sharp border; a mean stays between the painted values.
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). Each point divides its area among
+    the corners of its tet. The first result is the mask (n,) bool of the tet vertices that get a share. The second
+    result is the mean weights (n,k), 0 elsewhere. A least-squares fit would overshoot at a sharp border; a mean stays
+    between the painted values.
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)
@@ -112,10 +113,11 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights of the surface points in each of ``m`` tets.
+    """Return the mean weights of the surface points in each of ``m`` tets, and the tets that contain surface points.
 
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). Return a mask (m,) bool of the tets
-    that contain points, and their mean weights (m,k) by area, 0 elsewhere.
+    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). The first result is the mask (m,)
+    bool of the tets that contain points. The second result is the area-weighted mean of the points' weights in each
+    tet, (m,k); 0 in tets without points.
     """
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0
