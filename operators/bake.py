@@ -22,8 +22,7 @@ from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
-"""Duration of a bake, s, after which Esc also asks whether to stop the bake if the pointer is outside Sinew's panels.
-"""
+"""Duration of a bake, s. If a bake has run longer, Esc outside Sinew's panels asks whether to stop the bake."""
 FIRST_NAME = "untitled.blend"
 """Blender's default name of an unsaved file."""
 USUAL_PRE_ROLL = 10

@@ -53,8 +53,8 @@ def may_delete(obj: Any, folder: Path) -> bool:
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a writable folder for the next bake of ``obj``. It is the folder in the bake record if ``obj`` owns that
-    folder (:func:`is_own`), else the default folder for the object's name. Raise StoreError if it cannot be written.
+    """Return a writable folder for the next bake of ``obj``: the folder in the bake record if ``obj`` owns that folder
+    (:func:`is_own`), else the default folder for the object's name. Raise StoreError if the folder cannot be written.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -122,9 +122,10 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` a frame folder of its own. Frames at a former path of the .blend are moved to it. Frames of another
-    object or file are copied to it if ``copies``, else left alone. Return False if ``obj`` had its own folder already,
-    else True. Raise StoreError if moving or copying fails.
+    """Give ``obj`` a frame folder of its own. If the recorded frames are at a former path of the .blend, move them to
+    the new folder. If the recorded frames belong to another object or file, copy them with ``copies``; without
+    ``copies``, leave them alone. Return False if ``obj`` had its own folder already, else True. Raise StoreError if
+    moving or copying fails.
     """
     if is_own(obj):
         return False
@@ -143,8 +144,9 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move frames to ``folder``, which is beside the open .blend. ``recorded`` is the folder of the frames, left behind
-    when the .blend was moved or renamed. The folders of live mode and comparison beside ``recorded`` are moved too.
+    """Move the frames in the folder ``recorded`` to ``folder``, which is beside the open .blend. ``recorded`` was left
+    behind when the .blend was moved or renamed. The folders of live mode and comparison beside ``recorded`` are moved
+    too.
     """
     with locked(recorded):
         pass  # StoreError if another process writes there
@@ -214,15 +216,17 @@ def delete_folder(folder: Path) -> bool:
 
 
 def bring(obj: Any) -> None:
-    """Move or copy the recorded frames of ``obj`` to its own folder beside the open .blend, and record that folder.
-    Raise StoreError if that fails.
+    """Move or copy the recorded frames of ``obj`` to the object's own folder beside the open .blend, and record that
+    folder. Raise StoreError if moving or copying fails.
     """
     make_own(obj)
     point_to(obj, recorded_folder(obj))
 
 
 def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
-    """Store the frame folder of an object in its bake record, relative to ``home``, by default the .blend's folder."""
+    """Store the frame folder of an object in the object's bake record, as a path relative to ``home``. If ``home`` is
+    None, the path is relative to the folder of the open .blend.
+    """
     record = obj.sinew.bake
     record.home = home or (bpy.path.abspath("//") if has_home() else "")
     record.folder, record.is_deleted = kept_path(folder, home), False

@@ -61,8 +61,8 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the name of the frame folder of an object called ``name``. The random text ``identity`` distinguishes it
-    from the folder of a deleted object of the same name.
+    """Return the name of the frame folder of an object called ``name``. The random text ``identity`` distinguishes the
+    folder from that of a deleted object of the same name.
     """
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
@@ -91,8 +91,8 @@ def unsaved_live_path(obj: Any) -> Path:
 
 
 def live_folder(obj: Any) -> Path:
-    """Create the object's folder for live mode (:func:`live_path`) and return it. Raise StoreError if it cannot be
-    written.
+    """Create the object's folder for live mode (:func:`live_path`) and return it. Raise StoreError if the folder cannot
+    be written.
     """
     return writable(live_path(obj))
 
@@ -106,8 +106,9 @@ def recorded_folder(obj: Any, home: str = "") -> Path | None:
     """Return the absolute path of the frame folder that the object's bake record names. Return None if there is no
     bake, or if :func:`stored_path` refuses the path.
 
-    A recorded path that begins with // is relative to a folder: the folder of the library for a linked object, else
-    ``home``. An empty ``home`` stands for the folder that the bake record names as ``home``.
+    A recorded path that begins with // is relative to a folder: for a linked object, the folder of the library; for any
+    other object, the folder ``home``. If ``home`` is "", the recorded path is relative to the folder that the bake
+    record stores in its property ``home``.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")
@@ -116,7 +117,9 @@ def recorded_folder(obj: Any, home: str = "") -> Path | None:
 
 
 def writable(folder: Path) -> Path:
-    """Create a folder ``sinew_cache/NAME/OBJECT`` and return it; StoreError if it cannot be written safely."""
+    """Create a folder ``sinew_cache/NAME/OBJECT`` and return it. Raise StoreError if the folder cannot be written
+    safely.
+    """
     check_straight(folder)
     remedy = "Save the .blend in a folder that you can write to, and check that the disk is not full."
     with refusing(f"The folder {folder} cannot be written", remedy):

@@ -26,8 +26,8 @@ _before: list[tuple[int, str, str]] = []
 
 
 def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
-    """Call ``note`` for each object. If a call fails, as for the record in a damaged or untrusted file, reset the
-    folder in that object's record and continue.
+    """Call the function ``note`` for each object. If a call fails, for example because the bake record comes from a
+    damaged or untrusted file, reset the folder in that object's bake record and continue.
     """
     for obj in objects:
         try:

@@ -28,7 +28,7 @@ from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 
 UNDO = "-undo-"
 _NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
-"""Folder name of a replaced bake: that of ``frame_folders.folder_name``, then ``UNDO`` and a number."""
+"""Folder name of a replaced bake: the name that ``frame_folders.folder_name`` returns, then ``UNDO`` and a number."""
 ROOM = 100e6
 """Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
 _kept: dict[Path, list[Path]] = {}
@@ -51,7 +51,7 @@ def has_frames(folder: Path) -> bool:
 
 def can_wait(folder: Path) -> bool:
     """Return True if the disk has enough free space to keep the frames of a deleted bake in ``folder`` until the .blend
-    is saved. Raise StoreError if another process uses the folder, or it cannot be written.
+    is saved. Raise StoreError if another process uses the folder, or if the folder cannot be written.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
@@ -189,7 +189,9 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``, and Save Copy: restore the bake records that :func:`before_save` has changed."""
+    """Handle ``save_post_fail``: restore the bake records that :func:`before_save` has changed. :func:`after_save`
+    calls this function after Save Copy.
+    """
     records = {uid: (folder, home) for uid, _path, folder, home in _deleted}
     for obj in bpy.data.objects:
         if obj.session_uid in records:

@@ -1,4 +1,5 @@
-"""Simulated position in an object's modifier stack: the modifiers before it give the shape that is simulated.
+"""Position in an object's modifier stack at which the object is simulated: the modifiers before the position give the
+simulated shape.
 
 The position is after the last deforming modifier (armature, lattice, hook ...), or where the artist sets it. Later
 modifiers act on the result. A bake is displayed by the object itself if no modifier is before the position, the mesh
@@ -25,7 +26,9 @@ DEFORMING = frozenset({
 })  # fmt: skip
 WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
 CACHE_FILE = "sinew_bake.pc2"
-"""File name of bakes in PC2 format: a Mesh Cache modifier with such a file plays a bake, and is not a deformer."""
+"""File name of bakes in PC2 format. A Mesh Cache modifier with such a file plays a bake, so it does not count as a
+deforming modifier of the artist.
+"""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 
@@ -73,8 +76,8 @@ def stack_position(obj: Any) -> StackPosition:
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return True if a modifier deforms the mesh and is shown in viewports. One with animated visibility counts as
-    shown.
+    """Return True if a modifier deforms the mesh and is shown in viewports. A modifier with animated visibility counts
+    as shown.
     """
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
@@ -108,7 +111,9 @@ def has_own_keys(obj: Any) -> bool:
 
 
 def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any]:
-    """Return the modifiers after ``position`` in the modifier stack, by default after the simulated position."""
+    """Return the modifiers of ``obj`` after ``position`` in the modifier stack. If ``position`` is None, it is the
+    position in the stack at which ``obj`` is simulated.
+    """
     return list(obj.modifiers)[(position or stack_position(obj)).below :]
 
 
@@ -144,8 +149,9 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers that change a vertex group used by the simulation, but are after the simulated
-    position in the modifier stack, so that the simulation ignores the change; "" if there are none.
+    """Return a warning about modifiers that change a vertex group used by the simulation, but come after the position
+    in the modifier stack at which ``obj`` is simulated. The simulation ignores their changes. Return "" without such a
+    modifier.
     """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
@@ -168,8 +174,9 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Within the context, disable the modifiers of ``obj`` after ``position`` in the modifier stack, and those that
-    play its bake. ``obj`` itself is enabled in viewports. Animation of these visibility properties is muted.
+    """Within the context, disable the modifiers of ``obj`` after ``position`` in the modifier stack, and the modifiers
+    that play the object's bake. ``obj`` itself is enabled in viewports. Animation of these visibility properties is
+    muted.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]

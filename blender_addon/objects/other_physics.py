@@ -1,5 +1,5 @@
-"""Blender's own physics in a scene. Its state at a frame depends on all earlier frames, so it has to be played from its
-start.
+"""Blender's own physics in a scene. The physics' state at a frame depends on all earlier frames, so Blender has to play
+the physics from its start.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from ..blend_data.node_trees import has_node
 
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
-    """Return the frame at which the earliest of the scene's unbaked physics starts: rigid bodies, cloth, soft bodies,
-    particles, dynamic paint, replayed fluids and simulation zones. Return None if there is none.
+    """Return the earliest start frame of the scene's unbaked physics: rigid bodies, cloth, soft bodies, particles,
+    dynamic paint, replayed fluids and simulation zones. Return None if the scene has no unbaked physics.
 
     Caches in which frames were skipped are invalidated, so that Blender simulates these frames instead of interpolating
     them.

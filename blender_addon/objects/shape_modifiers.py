@@ -1,5 +1,5 @@
-"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) after the simulated position in the
-modifier stack, so that the simulation ignores the change.
+"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) but come after the position in the
+modifier stack at which the body is simulated. The simulation ignores the change.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ KEEPING = (
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers that change the shape of the body in viewports or renders, but are after the simulated
-    position in the modifier stack. Return an empty list if the artist has set Simulate to the mesh itself.
+    """Return the modifiers that change the shape of the body in viewports or renders, but come after the position in
+    the modifier stack at which the body is simulated. Return an empty list if the artist has set Simulate to the mesh
+    itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers that change the shape of the body, but are after the simulated position in the
-    modifier stack; "" if there are none.
+    """Return a warning about modifiers that change the shape of the body, but come after the position in the modifier
+    stack at which the body is simulated. Return "" without such a modifier.
     """
     found = shape_left_out(obj)
     if not found:
@@ -60,8 +61,9 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if a node that may change the shape is connected to the geometry output of a node group. ``seen`` has
-    the node groups checked already; ``group`` is added to it.
+    """Return True if a node that may change the shape is connected to the geometry output of the node group ``group``.
+    ``seen`` is the set of node groups that were already checked. The function adds ``group`` to ``seen``, and returns
+    False if ``group`` was in ``seen`` before.
     """
     if group in seen:
         return False

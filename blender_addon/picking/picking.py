@@ -81,8 +81,8 @@ class Surface:
         self._shown = view.project(positions)
 
     def first_hit(self, where: Pixel) -> Hit | None:
-        """Return the nearest intersection of the ray through the pixel ``where`` with a triangle, from either side;
-        None if it hits none.
+        """Return the nearest intersection of the ray through the pixel ``where`` with a triangle, from either side.
+        Return None if the ray hits no triangle.
         """
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
@@ -116,7 +116,9 @@ class Surface:
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
-        """Return a mask (k,) of the vertices with indices (k,) that are in the view and not hidden by a triangle."""
+        """Return a mask (k,), True for each vertex that is in the view and not hidden by a triangle. ``vertices`` (k,)
+        are the indices of the vertices.
+        """
         clear = _in_view(self._shown[vertices])
         tested = np.flatnonzero(clear)
         if not len(tested) or not len(self.triangles):
@@ -149,8 +151,9 @@ class Surface:
 
 
 def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
-    """Return the index (n,) of each vertex's mirror vertex across the plane where coordinate ``axis`` is 0, in object
-    space; -1 if none lies within ``tolerance`` times the surface's size. A vertex on the plane mirrors itself.
+    """Return for each vertex the index of its mirror vertex, (n,), across the plane where the coordinate ``axis`` is 0
+    in object space. The index is -1 if no vertex lies within ``tolerance`` times the surface's size of the mirrored
+    position. A vertex on the plane mirrors itself.
     """
     from scipy.spatial import cKDTree  # SciPy must not delay Blender's start
 
@@ -173,7 +176,7 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients (t,3) and depths (t,) of pixels in t triangles; NaN for triangles seen edge-on. In each
+    """Return coefficients (t,3) and depths (t,) of pixels in t triangles. Triangles seen edge-on have NaN. In each
     triangle, the coefficients l_k solve ``p = sum_k l_k c_k`` for the pixel p and the corners c_k. The depth is the
     depth of the triangle at the pixel.
 
@@ -188,16 +191,17 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of the triangles that contain a pixel p, in front of the viewer. ``mixture`` (t,3) has the
-    coefficients l_k in ``p = sum_k l_k c_k`` with the corners c_k of each triangle.
+    """Return a mask (t,) of the triangles that the ray through a pixel p hits in front of the viewer. ``mixture`` (t,3)
+    has the coefficients l_k in ``p = sum_k l_k c_k``. In this sum, p is (x, y, 1), and c_k = (X, Y, W) are the
+    triangle's corners in homogeneous pixels.
     """
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper corners, each (t,2) in pixels, of the bounding boxes of t triangles; infinite for
-    triangles that extend behind the viewer. ``corners`` (t,3,4) are homogeneous.
+    """Return the lower and the upper corners of the bounding boxes of t triangles, each (t,2), pixels. The box of a
+    triangle that extends behind the viewer is infinite. ``corners`` (t,3,4) are homogeneous.
     """
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
@@ -209,8 +213,9 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return candidate pairs of a point and a box that may contain it: indices of points (p,) and of boxes (p,). They
-    are found by a grid over the ``points`` (k,2); the boxes extend from ``low`` (t,2) to ``high`` (t,2).
+    """Return indices of points (p,) and of boxes (p,) that form p candidate pairs: the box may contain the point. A
+    grid over the points finds the pairs. ``points`` (k,2) are positions of points. ``low`` (t,2) and ``high`` (t,2) are
+    the lower and upper corners of the boxes.
     """
     origin, far = points.min(axis=0), points.max(axis=0)
     near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))

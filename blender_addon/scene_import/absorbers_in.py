@@ -1,5 +1,5 @@
-"""Objects with a Collision modifier -> :class:`Absorber`, sampled frame by frame. If a force field has Absorption
-switched on, these objects weaken it at points behind them.
+"""Frame-by-frame sampling of the objects with a Collision modifier; each object becomes an :class:`Absorber`. If a
+force field has Absorption switched on, an absorber weakens the field at points behind the absorber.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .colliders_in import Piece, instances_of, pieces_at
 
 
 def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
-    """Return a sampler for each object with a Collision modifier in the view layer and in collection instances, except
-    for the body and its bake's result.
+    """Return a sampler for each object that has a Collision modifier and is in the view layer or in a collection
+    instance. The body and the result of the body's bake are left out.
     """
     own, seen = (body, body.sinew.bake.result), context.view_layer.objects
     samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
@@ -54,8 +54,8 @@ class AbsorberSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> tuple[float, np.ndarray | None]:
-        """Return the absorption at a frame and, if it is positive, the vertex positions (k,3) m, else (0, None). Raise
-        FieldError if the topology changes.
+        """Return the absorption at a frame, and the vertex positions (k,3), m. Return (0, None) if the object does not
+        absorb or has no faces at this frame. Raise FieldError if the topology changes.
         """
         absorption = self._absorption(moment)
         parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
@@ -90,8 +90,9 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber (an object whose Collision modifier absorbs force fields) with its positions per frame.
-        Frames at which it does not absorb repeat the positions of another frame.
+        """Return the absorber (an object whose Collision modifier absorbs force fields) with one absorption and one set
+        of positions per frame. A frame without absorption repeats the positions of the last frame with absorption.
+        Before the first frame with absorption, the positions are those of that frame.
         """
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions

@@ -1,8 +1,8 @@
 """Sampling of the animation that drives a bake, at frames and, for moving quantities, between frames.
 
 A :class:`Track` samples one quantity. The scene's frames are evaluated once for all tracks of one or several bodies.
-With several substeps, subframes are then evaluated for tracks whose quantity moves. Frames come first, since physics
-caches interpolate between two frames only when they contain both.
+With several substeps, subframes are then evaluated for tracks whose quantity moves. Frames come first, since a physics
+cache interpolates between two frames only when the cache contains both frames.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ Each = TypeVar("Each")
 
 @dataclass(frozen=True)
 class EvaluatedFrame:
-    """Simulated object at a frame or subframe. ``frame``: its number; ``mesh``: the object's mesh after the modifiers
-    that precede the simulation in the modifier stack; ``matrix`` (4,4): from object coordinates to world space in
-    metres. Animated properties are read from ``obj``.
+    """Simulated object at a frame or subframe.
+
+    ``obj`` is the object; animated properties are read from it. ``frame`` is the number of the frame. ``mesh`` is the
+    object's mesh after the modifiers that precede the simulation in the modifier stack. ``matrix`` (4,4) maps object
+    coordinates to world space in metres.
     """
 
     obj: Any
@@ -116,8 +118,8 @@ class Track:
 
 
 def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
-    """Return the object's matrix (4,4) at a frame. Raise MeshError if it is not finite or, at a whole frame, has a
-    scale of zero.
+    """Return the object's matrix (4,4) at a frame. Raise MeshError if the matrix is not finite or, at a whole frame,
+    has a scale of zero.
     """
     check_matrix(moment.matrix, f" at frame {moment.frame:g}")
     stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
@@ -230,8 +232,8 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each item of ``passengers``. If the call fails for the first item, raise the error; if it fails
-    for another item, remove that item from the list.
+    """Call ``do`` with each item of the list ``passengers``, for example with the sampler of each object. If the call
+    fails for the first item, raise the error. If the call fails for another item, remove that item from the list.
     """
     for passenger in list(passengers):
         try:

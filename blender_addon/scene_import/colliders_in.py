@@ -1,6 +1,7 @@
-"""Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
+"""Frame-by-frame sampling of the objects of a collection in world space; each object becomes one or several
+:class:`Collider`.
 
-An object's own mesh becomes one collider. If it instances other objects (Geometry Nodes, collection instances,
+An object's own mesh becomes one collider. If the object instances other objects (Geometry Nodes, collection instances,
 instancing on faces, particles), each of these becomes a further collider, which merges all its instances.
 """
 
@@ -70,8 +71,8 @@ def has_own_mesh(collider: Any) -> bool:
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. Each is a pair:
-    the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
+    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. An instance is
+    a pair: the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
     """
     if not _may_instance(collider):
         return
@@ -86,16 +87,16 @@ def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> It
 
 
 def distance_from(collider: Any, body: Any) -> float:
-    """Return the contact distance between a collider and a body, in Blender units: the collider's own or, if it has
-    none, the body's.
+    """Return the contact distance between a collider and a body, in Blender units. The collider's own distance has
+    priority over the body's distance.
     """
     own = collider.sinew.collider
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
 def seen_of(obj: Any) -> Any | None:
-    """Return the object that represents ``obj`` as a collider: ``obj`` itself or, if hidden by its bake, the duplicate
-    that displays the bake; None if this duplicate was deleted.
+    """Return the object that represents ``obj`` as a collider. If the bake of ``obj`` hides ``obj``, the object is the
+    duplicate that displays the bake; otherwise it is ``obj`` itself. Return None if the duplicate was deleted.
     """
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:
@@ -122,8 +123,10 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
 
 
 class Piece(NamedTuple):
-    """Meshes at a frame, merged into one: ``positions`` (k,3) m, world space; ``triangles`` (t,3); ``corners`` (c,1),
-    the vertex of each face corner, which identifies the topology.
+    """Mesh at a frame, merged from one or several meshes.
+
+    ``positions`` (k,3), m, are vertex positions in world space. ``triangles`` (t,3) are vertex indices. ``corners``
+    (c,1) is the vertex index of each face corner; meshes with equal ``corners`` count as meshes of equal topology.
     """
 
     positions: np.ndarray
@@ -150,8 +153,8 @@ NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0,
 
 
 def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
-    """Return one merged mesh per name. ``parts`` are names, evaluated objects, and their matrices to Blender's world
-    space; objects of the same name are merged, those without faces are skipped.
+    """Return one merged mesh per name. ``parts`` are names, evaluated objects, and the objects' matrices to Blender's
+    world space. Objects of the same name are merged, and objects without faces are skipped.
     """
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
@@ -174,7 +177,7 @@ class ColliderSampler:
 
     @property
     def seen_as(self) -> tuple[Any, ...]:
-        """Key of the sampler; it is equal for bodies whose samples of the collider would be the same."""
+        """Key of the sampler. Two bodies have equal keys if their samples of the collider would be the same."""
         return self._collider, *self._left_out
 
     def _moves(self, moved: MovedObjects) -> bool:
@@ -245,7 +248,9 @@ class ColliderSampler:
 
 
 Seen = dict[tuple[Any, ...], ColliderSampler]
-"""Samplers by :attr:`ColliderSampler.seen_as`."""
+"""Cache of samplers, from the key :attr:`ColliderSampler.seen_as` to the sampler. Bodies with equal keys for a collider
+share the sampler.
+"""
 
 
 def _refusal(name: str, problem: str, remedy: str) -> ColliderError:

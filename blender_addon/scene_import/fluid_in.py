@@ -1,4 +1,4 @@
-"""Flow of a fluid domain -> velocities at grid points, for force fields of the type Fluid Flow.
+"""Reading of the flow of a fluid domain, as velocities at grid points, for force fields of the type Fluid Flow.
 
 Blender's domains provide a velocity per cell. ``docs/design/forces.md`` compares the resulting force with the force on
 Blender's particles.
@@ -29,10 +29,15 @@ MOST_CELLS = 64
 
 
 class FluidGrid(NamedTuple):
-    """Flow of a fluid domain at one frame, on (a,b,c) cells. ``values`` (a,b,c,4): the solver's velocity and the
-    density of each cell; ``corner`` (3,), the domain's lower corner, and ``cell`` (3,), the size of a cell, both in
-    object coordinates; ``matrix`` (4,4) from object coordinates to world space; ``length``, the size of a cell in world
-    space. Lengths are in Blender units.
+    """Flow of a fluid domain at one frame, on (a,b,c) cells. Lengths are in Blender units.
+
+    Attributes
+    ----------
+    values : the solver's velocity and the density of each cell, (a,b,c,4)
+    corner : lower corner of the domain, (3,), in object coordinates
+    cell : size of a cell, (3,), in object coordinates
+    matrix : matrix (4,4) from object coordinates to world space
+    length : size of a cell in world space
     """
 
     values: np.ndarray
@@ -91,18 +96,20 @@ class FluidSampler:
             )
 
     def grid_at(self, moment: EvaluatedFrame) -> FluidGrid | None:
-        """Return the domain's flow at the current frame; None if it has no fluid yet."""
+        """Return the domain's flow at the current frame. Return None if the domain has no fluid yet."""
         return _grid(self._field, moment.context.evaluated_depsgraph_get())
 
     def samples(
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the flow in a box: the lower and the upper corner of the box, each (3,) m, and samples (f,a,b,c,4) on
-        a grid in it (:meth:`FluidGrid.at`). ``grids`` holds the domain's flow at each frame, or None for a frame
-        without fluid. The body moves in the region from ``low`` to ``high`` (3,) m. The box is the overlap of this
-        region and the domain, enlarged by a margin. Without an overlap, the box is the region itself.
+        """Return the flow of the domain in a box, as three arrays: the lower corner (3,), m, the upper corner (3,), m,
+        and samples (f,a,b,c,4) on a grid in the box. A sample has three values for density times velocity, and one for
+        density (:meth:`FluidGrid.at`).
 
-        Raise FieldError if no frame has flow.
+        ``grids`` holds the domain's flow at each frame, or None for a frame without fluid. ``low`` (3,) and ``high``
+        (3,), m, are the corners of the region in which the body moves. The box is the overlap of this region and the
+        domain, and the overlap is enlarged by a margin. Without an overlap, the box is the region itself. Raise
+        FieldError if no frame has flow.
         """
         flowing = [grid for grid in grids if grid is not None and grid.values[..., :3].any()]
         if not flowing:
@@ -139,7 +146,7 @@ def _uncached(source: Any, first: int, last: int) -> list[int]:
 
 
 def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:
-    """Return the flow of a field's domain at the current frame; None if it has no fluid yet."""
+    """Return the flow of a field's fluid domain at the current frame. Return None if the domain has no fluid yet."""
     source = field.field.source_object
     evaluated = source.evaluated_get(depsgraph)
     modifier = fluid_domain(evaluated)

@@ -1,7 +1,8 @@
-"""Force fields of the scene -> :class:`ForceField`, sampled frame by frame in world space.
+"""Frame-by-frame sampling of the scene's force fields in world space; each field becomes a :class:`ForceField`.
 
 Fields with a formula in ``core/mechanics/forces/field_formulas.py`` are read as parameters. Textures and turbulence are
-sampled on a grid around the body (``field_probe``); velocities of fluids are read from their domain (``fluid_in``).
+sampled on a grid around the body (``field_probe``). Velocities of fluids are read from the fluid's domain
+(``fluid_in``).
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ simulation scale, which must not change accelerations. The strength is therefore
 """
 
 AROUND = 1.0
-"""Margin of the box around the animated body in which fields are sampled, in body sizes."""
+"""Margin of the box in which fields are sampled, relative to the size of the body. The box contains the animated body.
+"""
 
 
 class FieldSamplers:
@@ -63,8 +65,8 @@ class FieldSamplers:
         return tuple(each.absorber() for each in self._absorbing)
 
     def force_fields(self, rest: np.ndarray, matrices: np.ndarray, context: Any, first: int) -> tuple[ForceField, ...]:
-        """Return the force fields that act at any frame on a body with rest positions (n,3) m and object matrices
-        (f,4,4), one per frame from ``first`` on.
+        """Return the force fields that act on a body at any frame. ``rest`` (n,3), m, are the rest positions of the
+        body's vertices. ``matrices`` (f,4,4) are the object matrices, one per frame from ``first`` on.
         """
         low, high = _box(rest, matrices)
         acting = [each for each in self._fields if each.acts()]
@@ -76,10 +78,16 @@ class FieldSamplers:
 
 
 class SampledField(NamedTuple):
-    """Force field at one frame: ``numbers``, its parameters; ``centre`` (3,) m; ``axis`` (3,), unit; ``state``, the
-    settings or fluid flow to sample on a grid (None if the field is computed by a formula instead of a grid, or if a
-    fluid domain is empty); ``vertices`` (k,3) m and their ``normals`` (k,3), each None if the field's Shape setting
-    does not use them.
+    """Force field at one frame.
+
+    Attributes
+    ----------
+    numbers : parameters of the field
+    centre : position of the field, (3,), m
+    axis : unit vector along the field's axis, (3,)
+    state : settings or fluid flow to sample on a grid; None for a field with a formula, or for an empty fluid domain
+    vertices : vertices of the field's mesh, (k,3), m; None if the field's Shape setting does not use them
+    normals : normals of the vertices, (k,3); None if the field's Shape setting does not use them
     """
 
     numbers: FieldNumbers
@@ -106,7 +114,7 @@ class ForceFieldSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> SampledField:
-        """Return the field at a frame; raise FieldError if its mesh changes or its scale is zero."""
+        """Return the field at a frame. Raise FieldError if the field's mesh changes or the field's scale is zero."""
         evaluated = self._object.evaluated_get(moment.context.evaluated_depsgraph_get())
         matrix = scaled(evaluated.matrix_world, moment.context.scene)
         length = np.linalg.norm(matrix[:3, 2])
@@ -146,7 +154,9 @@ class ForceFieldSampler:
         )
 
     def _mesh_at(self, evaluated: Any, matrix: np.ndarray, frame: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the mesh's vertices (k,3) m and, for the shape Every Point, their normals (k,3), else None."""
+        """Return the mesh's vertices (k,3), m, and the normals (k,3) of the vertices. The normals are None unless the
+        field has the shape Every Point.
+        """
         with mesh_of(evaluated) as mesh:
             if mesh is None or len(mesh.vertices) == 0:
                 problem = f"has the shape {self._shape_label} but no vertices"
@@ -181,9 +191,10 @@ class ForceFieldSampler:
     def force_field(
         self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
     ) -> ForceField:
-        """Return the field with its samples, one per frame from ``first`` on. A field without a formula is also sampled
-        on a grid in the box from ``low`` to ``high`` (3,) m. ``absorbers`` are the samplers of all objects that absorb
-        fields.
+        """Return the field with its samples, one per frame from ``first`` on. ``low`` (3,) and ``high`` (3,), m, are
+        the corners of the region in which the body moves. A field without a formula is also sampled on a grid in this
+        region. For a Fluid Flow field, the grid covers only the part of the region inside the fluid domain.
+        ``absorbers`` are the samplers of all objects that absorb fields.
         """
         numbers, centres, axes, states, vertices, normals = zip(*self.track.at_frames, strict=True)
         low, high, samples = self._asked(states, low, high, context, first)
@@ -207,8 +218,9 @@ class ForceFieldSampler:
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
         """Return the lower corner, the upper corner and the grid samples of the sampled box. All three are None if the
-        field is computed by a formula instead of a grid. ``states`` are the field's states per frame from ``first`` on;
-        the box extends from ``low`` to ``high`` (3,) m.
+        field is computed by a formula instead of a grid. ``low`` (3,) and ``high`` (3,), m, are the corners of the
+        region in which the body moves. The box is this region or, for a Fluid Flow field, the part of it inside the
+        fluid domain. ``states`` are the field's states per frame from ``first`` on.
         """
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)
@@ -225,8 +237,9 @@ class ForceFieldSampler:
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper corner, each (3,) m, of a box around the animated body, with a margin for its
-    simulated motion. ``rest`` (n,3) m are rest positions, ``matrices`` (f,4,4) the object matrices per frame.
+    """Return the lower and the upper corner, each (3,), m, of a box around the animated body. The box has a margin for
+    the simulated motion of the body. ``rest`` (n,3), m, are rest positions; ``matrices`` (f,4,4) are object matrices
+    per frame.
     """
     sides = rest.min(axis=0), rest.max(axis=0)
     corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])

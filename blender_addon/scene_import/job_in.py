@@ -61,15 +61,17 @@ def job_steps(
     beside: Sequence[Any] = (),
     alone: bool = False,
 ) -> Steps[Job]:
-    """Return the job of the body ``obj``; raise SinewError if it cannot be baked. Each step evaluates one frame or
-    subframe. Between steps, the scene is at that frame, and hidden objects that the job needs are enabled. At the end
-    the scene is restored, except that vertex groups which lost picked vertices by an edit are repaired
+    """Return the job of the body ``obj``. Raise SinewError if the body cannot be baked. Each step evaluates one frame
+    or subframe. Between steps, the scene is at that frame, and hidden objects that the job needs are enabled. At the
+    end, the scene is restored. Only the repairs of vertex groups that lost picked vertices by an edit remain
     (``picks.mend``).
 
-    ``frames``, ``solver`` and ``substeps`` (if not 0) replace the object's settings. Springs named in
-    ``without_springs`` are omitted. If ``alone``, contact partners become colliders. The bodies ``beside`` are sampled
-    in the same pass over the frames, so they must have the :func:`terms` of ``obj``. The job leaves out bodies
-    ``beside`` that cannot be baked.
+    ``frames``, ``solver`` and ``substeps`` replace the object's settings, unless they are None or 0. Springs named in
+    ``without_springs`` are omitted. With ``alone``, the bodies that collide with ``obj`` become colliders.
+
+    The bodies ``beside`` are added to the job, and sampled in the same pass over the frames. So ``obj`` and these
+    bodies must have the same frame range, pre-roll, substeps and hidden objects to enable (:func:`terms`). A body in
+    ``beside`` that cannot be baked is left out of the job.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -126,8 +128,8 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Within the context, disable the body's modifiers after the simulated position in the modifier stack, and
-        enable hidden colliders and spring targets.
+        """Within the context, disable the modifiers after the position in the modifier stack at which the body is
+        simulated, and enable hidden colliders and spring targets.
         """
         obj, context = self.obj, self.context
         _check(obj, context)
@@ -165,8 +167,8 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body, once its tracks are sampled. ``span`` is the first and the last frame; ``solver`` and
-        ``substeps``, if set, replace the body's settings.
+        """Return the body, once its tracks are sampled. ``span`` is the first and the last frame. ``solver`` and
+        ``substeps`` replace the body's settings, unless they are None or 0.
         """
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
@@ -221,7 +223,9 @@ def _check(obj: Any, context: Any) -> None:
 
 
 def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the first and last simulated frame, pre-roll included; SettingsError if the frame range is empty."""
+    """Return the first and the last simulated frame, pre-roll included. Raise SettingsError if the frame range is
+    empty.
+    """
     first, last = frame_range(settings, scene, frames)
     if last < first:
         raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")

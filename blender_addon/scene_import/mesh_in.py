@@ -1,4 +1,6 @@
-"""Mesh -> :class:`SurfaceMesh` in world space and metres; readers of vertices, triangles and matrices."""
+"""Conversion of a mesh to a :class:`SurfaceMesh` in world space and metres; readers of vertices, triangles and
+matrices.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
 
 
 def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
-    """Return ``matrix_world`` (4,4), which maps to Blender's world space, scaled so that it maps to metres; float64."""
+    """Return the matrix (4,4), float64, to world space in metres, from ``matrix_world`` (4,4). ``matrix_world`` maps to
+    Blender's world space in Blender units.
+    """
     matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
     return matrix
@@ -60,7 +64,9 @@ def transform(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
-    """Yield the mesh of an evaluated object, None if it has none; ``options`` are passed to Blender's ``to_mesh``."""
+    """Yield the mesh of an evaluated object, or None if the object has no mesh. ``options`` are passed to Blender's
+    ``to_mesh``.
+    """
     try:
         yield evaluated.to_mesh(**options)
     finally:
@@ -113,7 +119,7 @@ def vertex_positions(mesh: Any) -> np.ndarray:
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
     """Return the triangles of a mesh, (t,3) int32, as vertex indices. With ``mirrored``, for an object with a negative
-    scale, they are flipped.
+    scale, the triangles are flipped.
     """
     mesh.calc_loop_triangles()
     triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
@@ -121,8 +127,8 @@ def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
 
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
-    """Return the surface of a mesh in world space; ``matrix`` (4,4) maps its coordinates there. Raise MeshError if it
-    cannot be simulated.
+    """Return the surface of a mesh in world space. ``matrix`` (4,4) maps the mesh's coordinates to world space. Raise
+    MeshError if the surface cannot be simulated.
     """
     check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
@@ -135,7 +141,7 @@ def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
 
 def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
     """Return the evaluated surface of a region object at the current frame, in world space and metres. Raise MeshError
-    if it cannot be used.
+    if the object cannot be used as a region.
     """
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")

@@ -1,4 +1,4 @@
-"""Contact settings of a body for single partners (one other body or collider each) -> :class:`PairSettings`."""
+"""Reading of a body's contact settings for the pair with one other body or collider, as :class:`PairSettings`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names of the partner of ``pair`` in a job. If the partner is a collider, these are the names of all
-    colliders made from the partner, from the duplicate that displays the partner's bake, or from instances of them. If
-    the partner is another body, return the partner's own name or, with ``alone``, an empty list.
+    """Return the names that the partner of ``pair`` has in a job. A partner counts as a collider if ``colliders``
+    contains a collider made from the partner's mesh, from the duplicate that displays the partner's bake, or from an
+    object that one of them instances. Return the names of all such colliders. Any other partner is a body. Return the
+    body's name or, with ``alone``, an empty list.
     """
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]

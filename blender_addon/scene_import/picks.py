@@ -38,8 +38,9 @@ STAYED = 1e-5
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """Return the vertex group of ``target``: the body's PINS or NODES, or its active SPRING. If the group does not
-    exist, create it with ``make``, else return None. Raise SpringError for SPRING if the body has no spring.
+    """Return the vertex group of ``target``: the body's PINS or NODES, or the body's active SPRING. If the group does
+    not exist, create the group if ``make`` is True; otherwise return None. Raise SpringError for SPRING if the body has
+    no spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -102,7 +103,7 @@ def note(obj: Any, name: str) -> None:
 
 def mend(obj: Any) -> str:
     """Repair the groups of picked vertices after an edit that changed the number of vertices. Return a message about
-    the repair, "" without a repair; ``pick_warning`` keeps it for the panel.
+    the repair, which ``pick_warning`` also keeps for the panel. Return "" without a repair.
     """
     if linked.has_linked_mesh(obj):
         return ""  # repaired in its own file
@@ -125,8 +126,9 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """Return the vertex group that the group in ``record`` was renamed to, or None. Since Blender does not report new
-    names, it is the group whose vertices with full weight are exactly at the recorded positions.
+    """Return the vertex group that has replaced the group in ``record`` because the user renamed it. Return None
+    without such a group. Blender does not report new names. A renamed group is recognized by its vertices: the vertices
+    with full weight are exactly at the recorded positions.
     """
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]

@@ -1,4 +1,6 @@
-"""Vertex group -> refinement of the tetrahedra per vertex; search for parts of the mesh thinner than a cell."""
+"""Reading of the refinement of the tetrahedra from a vertex group, one weight per vertex. Search for parts of the mesh
+that are thinner than a cell.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
-    """Return the refinement weights of the vertices, (n,), 0 to 1; None if all are 0 or refinement is off. Raise
-    SettingsError if the vertex group is missing.
+    """Return the refinement weights of the vertices, (n,), 0 to 1. Return None if all weights are 0 or refinement is
+    off. Raise SettingsError if the vertex group is missing.
     """
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
@@ -52,8 +54,8 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
     """Return the indices (k,) of the vertices at which the object's own mesh is thinner than a lattice cell and not
-    refined enough. Raise MeshError if the mesh cannot be simulated, SettingsError if the vertex group of refinement is
-    missing. Not callable in Edit Mode.
+    refined enough. Raise MeshError if the mesh cannot be simulated. Raise SettingsError if the vertex group of
+    refinement is missing. Not callable in Edit Mode.
     """
     from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts

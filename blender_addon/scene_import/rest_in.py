@@ -15,9 +15,9 @@ KEY_NAME = "Rest Shape"
 
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
-    """Return the surface at rest and, if the shape at the current frame differs from it, the vertex positions (n,3), m,
-    at this frame, else None; both in world space. ``mesh`` is the mesh after the modifiers that precede the simulation
-    in the modifier stack. Raise SinewError if the rest shape cannot be used.
+    """Return two values in world space: the surface at rest, and the vertex positions (n,3), m, at the current frame.
+    The positions are None if they equal the rest positions. ``mesh`` is the mesh after the modifiers that precede the
+    simulation in the modifier stack. Raise SinewError if the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
@@ -29,8 +29,9 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
 
 
 def own_rest(obj: Any, count: int) -> np.ndarray | None:
-    """Return the vertex positions (n,3), object coordinates, of the shape key that is chosen as the rest shape; None if
-    none is chosen. Raise SinewError if it is missing, or does not have the ``count`` vertices of the simulated mesh.
+    """Return the vertex positions (n,3), object coordinates, of the shape key that is chosen as the rest shape. Return
+    None if no shape key is chosen. Raise SinewError if the shape key is missing, or does not have the ``count``
+    vertices of the simulated mesh.
     """
     name, keys = obj.sinew.rest_key, obj.data.shape_keys
     if not name:

@@ -1,4 +1,4 @@
-"""Blender properties -> the library's settings."""
+"""Conversion of Blender properties to the library's settings."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["
 
 
 def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
-    """Return an instance of the settings class ``cls``. The fields ``names``, by default all that are not in
-    ``others``, are read from the property group ``owner``; ``others`` are values of the other fields. ``scale``, metres
-    per Blender unit, is a factor on lengths.
+    """Return an instance of the settings class ``cls``. ``names`` are the fields that are read from the property group
+    ``owner``. Without ``names``, all fields that are not in ``others`` are read. ``others`` are values of fields that
+    are not read. ``scale``, metres per Blender unit, is a factor on the lengths that are read.
     """
     for item in fields(cls):
         if item.name in names or (not names and item.name not in others):
@@ -58,18 +58,20 @@ def moduli_at(moment: EvaluatedFrame) -> list[float]:
 
 
 def vibration_stiffness(settings: Any) -> list[float]:
-    """Return one stiffness factor per controlled vibration; an empty list if vibrations are not controlled."""
+    """Return one stiffness factor per controlled vibration. Return an empty list if vibrations are not controlled."""
     factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
     return [clean(factor) for factor in factors]
 
 
 def vibrations_at(moment: EvaluatedFrame) -> list[float]:
-    """Return one stiffness factor per controlled vibration at a frame; empty if vibrations are not controlled."""
+    """Return one stiffness factor per controlled vibration at a frame. Return an empty list if vibrations are not
+    controlled.
+    """
     return vibration_stiffness(moment.obj.sinew)
 
 
 def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
-    """Return the depth settings of a physical material; None if it applies at any depth."""
+    """Return the depth settings of a physical material. Return None if the material applies at any depth."""
     if material.depth_kind == "NONE":
         return None
     return _taken(DepthSettings, material, scale=unit_scale(scene), kind=material.depth_kind.lower())
@@ -81,15 +83,15 @@ def resolution_settings(settings: Any) -> ResolutionSettings:
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
-    """Return the solver settings of a body; ``solver`` and ``substeps``, if set, replace its own. Gravity is the
-    scene's, times the body's field weight.
+    """Return the solver settings of a body. ``solver`` and ``substeps`` replace the body's own settings, unless they
+    are None or 0. Gravity is the scene's gravity times the body's field weight of gravity.
     """
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
     return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
 
 
 def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
-    """Return the gravity on a body, m/s²: the scene's, times the body's field weight of gravity."""
+    """Return the gravity on a body, m/s²: the scene's gravity times the body's field weight of gravity."""
     scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
     return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
@@ -141,7 +143,7 @@ def contact_settings(settings: Any, scene: Any) -> ContactSettings:
 
 
 def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
-    """Return the ground of a body as a tuple of one item; an empty tuple if it is disabled."""
+    """Return the ground of a body as a tuple of one item. Return an empty tuple if the ground is disabled."""
     own, names = settings.collisions, ("friction", "thickness", "height")
     return (_taken(Ground, own, names, unit_scale(scene)),) if own.use_ground else ()
 

@@ -1,4 +1,4 @@
-"""Springs of an object -> :class:`Spring`, sampled frame by frame."""
+"""Frame-by-frame sampling of an object's springs; each spring becomes a :class:`Spring`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def spring_targets(obj: Any) -> list[Any]:
 def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """Return a sampler for each spring of the body ``obj`` that is not named in ``without``; ``mesh`` is the body's
-    mesh after the modifiers that precede the simulation. Raise SpringError for a spring without target or vertices.
+    """Return a sampler for each spring of the body ``obj`` that is not named in ``without``. ``mesh`` is the body's
+    mesh after the modifiers that precede the simulation. Raise SpringError for a spring that has no target or no
+    vertices.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -133,9 +134,10 @@ def _time(moment: EvaluatedFrame) -> float:
 
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
-    """Return the springs with the given ``names``, made by a take (a recorded live session), over a range of frames,
-    both ends included. The samples equal those in a job of the object, but without subframes: targets move linearly
-    between frames. Raise SpringError if a spring is incomplete.
+    """Return the springs with the given ``names``, sampled at ``frames``: the first and the last frame, both included.
+    A take (a recorded live session) must have made the springs. The samples equal the samples in a job of the object,
+    except that subframes are not sampled: targets move linearly between frames. Raise SpringError if a spring is
+    incomplete.
     """
     (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

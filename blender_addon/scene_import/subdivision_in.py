@@ -25,7 +25,7 @@ MOST_TRIANGLES = 500_000
 MOST_NUMBERS = 40_000_000
 """Maximum number of values read from Blender to build a matrix. Reading this number takes a few seconds."""
 LEAST_WEIGHT = 1e-7
-"""Smallest matrix entry; smaller ones are round-off and set to 0."""
+"""Smallest matrix entry. Smaller entries are round-off and set to 0."""
 
 SETTINGS = ("subdivision_type", "use_limit_surface", "quality", "boundary_smooth", "use_creases")
 MARKS = {"sharp_face": bool, "sharp_edge": bool, "crease_edge": np.float32, "crease_vert": np.float32}
@@ -35,9 +35,16 @@ _NAME, _FACE, _EDGE = "Sinew Probe", "sinew_face", "sinew_edge"
 
 
 class Cage(NamedTuple):
-    """Input mesh of a Subdivision modifier. ``count``: number of vertices; ``sizes`` (f,): number of corners per face;
-    ``corners`` (c,) and ``sides`` (c,): vertex and edge index per face corner, face by face; ``edges`` (e,2): vertex
-    indices; ``marks``: values of the mesh attributes :data:`MARKS`, by name.
+    """Input mesh of a Subdivision modifier.
+
+    Attributes
+    ----------
+    count : number of vertices
+    sizes : number of corners of each face, (f,)
+    corners : vertex index of each face corner, face by face, (c,)
+    sides : edge index of each face corner, face by face, (c,)
+    edges : vertex indices of each edge, (e,2)
+    marks : values of the mesh attributes :data:`MARKS`, by name
     """
 
     count: int
@@ -58,8 +65,8 @@ class Cage(NamedTuple):
 
 
 class SubdivisionMatrix(NamedTuple):
-    """Subdivision of a cage from n to m vertices: positions (m,3) are ``matrix`` (m,n) float32 times the cage's
-    positions.
+    """Subdivision of a cage (input mesh) from n to m vertices. Positions (m,3) are ``matrix`` (m,n), float32, times the
+    cage's positions.
 
     ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of the corners of the quads, computed
     with random cage positions. Only the equality of the normals has a meaning: the surface is smooth where corners at
@@ -93,9 +100,9 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the subdivision of a cage by a modifier with these ``settings``, at a lower level if the full one would be
-    too large to draw. Return None if even level 1 is too large, or the cage has no faces. Blender data of the user
-    remain unchanged.
+    """Return the subdivision of a cage by a modifier with these ``settings``. The level is reduced if the subdivided
+    mesh would be too large to draw. Return None if even level 1 is too large, or if the cage has no faces. Blender data
+    of the user remain unchanged.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -135,9 +142,9 @@ def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """Return the highest subdivision level, at most ``level``, whose mesh can be drawn and whose matrix can be stored;
-    0 if even level 1 is too large. ``together``: largest number of vertices in a group of faces that consists of one
-    face and the faces around it.
+    """Return the highest subdivision level, at most ``level``, whose mesh can be drawn and whose matrix can be stored.
+    Return 0 if even level 1 is too large. ``together`` is the largest number of vertices in a group of faces that
+    consists of one face and the faces around it.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
@@ -148,8 +155,8 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Return a matrix (f,n), one row per face, nonzero at the vertices of the face and of the faces that share a vertex
-    with it.
+    """Return a matrix (f,n) with one row per face. The row is nonzero at the vertices of the face and of all faces that
+    share a vertex with this face.
     """
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
@@ -158,9 +165,10 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """Return the color of each vertex, (n,), in a greedy coloring: no row of ``around`` (f,n) is nonzero at two
-    vertices of one color. ``around`` is the result of :func:`_around`. One evaluation of the modifier then yields the
-    weights of all vertices of one color.
+    """Return the color of each vertex, (n,), by a greedy coloring: two vertices of one color are never nonzero in the
+    same row of the matrix ``around`` (f,n). A row of this matrix is nonzero at the vertices of one face and of the
+    faces around it. One evaluation of a Subdivision modifier then yields the weights of all vertices of up to three
+    colors.
     """
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
@@ -174,7 +182,7 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
     """Yield a function that evaluates a Subdivision modifier with these ``settings`` on a cage, in a temporary scene.
-    It takes vertex positions (n,3) and returns a context manager of the subdivided mesh.
+    The function takes vertex positions (n,3) of the cage. It returns a context manager that yields the subdivided mesh.
     """
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)

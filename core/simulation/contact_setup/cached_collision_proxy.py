@@ -1,7 +1,8 @@
-"""Cache, in a frame store, of a body's collision skin and of the warnings about this skin.
+"""Cache of a body's collision skin and of the warnings about this skin, in a frame store.
 
-The skin is a closed surface near the render surface of a body on a lattice. It replaces the render surface in contact
-(:mod:`core.contact.proxy`). Computing the skin takes as long as a frame, and so do the warnings.
+The skin is a closed surface near the render surface of a body on a lattice. Contact uses the skin instead of the render
+surface (:mod:`core.contact.proxy`). Computing the skin takes as long as a frame. Computing the warnings takes as long
+again.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "ba
 
 
 class Skin(NamedTuple):
-    """Collision skin of a body on a lattice: a closed surface that replaces the nearby render surface in contact.
+    """Collision skin of a body on a lattice: a closed surface near the render surface. Contact uses the skin instead of
+    the render surface.
 
-    It has vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3). ``embedding`` embeds the vertices in the
-    tets of the lattice, so that they move with the tets.
+    The skin has vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3). ``embedding`` embeds the vertices
+    in the tets of the lattice, so that the vertices move with the tets.
     """
 
     rest_positions: np.ndarray
@@ -41,8 +43,8 @@ class Skin(NamedTuple):
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
     """Return the collision skin of a job's body, read from the store, or computed and stored.
 
-    The skin is a closed surface that replaces the nearby render surface in contact. MeshError if the lattice cells are
-    too coarse for a skin.
+    The skin is a closed surface near the render surface. Contact uses the skin instead of the render surface. Raise
+    MeshError if the lattice cells are too coarse for a skin.
     """
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
@@ -78,7 +80,9 @@ def _keep(skin: Skin, job: Job, store: FrameStore, **about: Any) -> None:
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
-    """Return the skin that cached arrays contain, with its embedding in ``mesh``; None if the arrays are invalid."""
+    """Return the skin that cached arrays contain, with its embedding in ``mesh``. Return None if the arrays are
+    invalid.
+    """
     sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
     if sides is None or not sides["f"]:
         return None

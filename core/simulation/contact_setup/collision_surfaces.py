@@ -1,8 +1,9 @@
 """Collision surfaces of bodies that are stepped together, and of their colliders.
 
-The collision surface of a body on a draft lattice is its skin (:mod:`.cached_collision_proxy`); on other tetrahedra it
-is their boundary. A body that collides with colliders alone uses its render surface, which may intersect itself.
-Colliders and the ground are triangles on prescribed paths; a collider that several bodies share appears once.
+A body meshed with the draft method has a lattice of tets. The collision surface of such a body is its skin, a closed
+surface near the render surface (:mod:`.cached_collision_proxy`). The collision surface of a body with other tets is the
+boundary of the tets. A body that collides with colliders alone uses its render surface, which may intersect itself.
+Colliders and the ground are triangles on prescribed paths. A collider that several bodies share appears once.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ OF_EDGES = 0.1
 OF_SHOWN = 0.03
 """Ratio of the barriers' activation distance to the mean edge length for a body that collides by its render surface.
 
-It is smaller than OF_EDGES, since the distance is visible as a gap. The smaller ratio takes 10 % more iterations.
+The ratio is smaller than OF_EDGES, since the distance is visible as a gap. The smaller ratio takes 10 % more
+iterations.
 """
 
 FLAT = 1e-12
@@ -45,7 +47,7 @@ REACH = 1e4
 """Ratio of the extent of the ground's triangle to the size of all bodies together."""
 
 SLIP = 1e-3
-"""Slip speed below which friction is smoothed, in sizes of the smallest body per second."""
+"""Slip speed below which friction is smoothed, relative to the size of the smallest body, 1/s."""
 
 
 class ColliderSet(NamedTuple):
@@ -83,7 +85,7 @@ class ColliderSet(NamedTuple):
 
 
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
-    """Return the colliders of all bodies, each once; grounds are raised by their thickness.
+    """Return the colliders of all bodies, each once. Grounds are raised by their thickness.
 
     Raises ColliderError if there is a time at which all faces of a collider have zero area.
     """
@@ -120,8 +122,9 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """Return the faces (t,3) of a moving collider without those whose area is always zero, and True if the area of any
-    returned face is zero at some time."""
+    """Return two values: the faces (t,3) of a moving collider, without the faces that have zero area at all times, and
+    a flag. The flag is True if the area of any returned face is zero at some time.
+    """
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
     for positions in collider.positions:  # sample by sample: a track may be as large as the memory
         longest = np.maximum(longest, _sides_and_areas(positions, collider.triangles)[0])
@@ -140,7 +143,7 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
 
 
 def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the longest side (t,), m, and twice the area (t,), m², per triangle in ``triangles`` (t,3)."""
+    """Return the longest side (t,), m, and twice the area (t,), m², of each of the triangles ``triangles`` (t,3)."""
     corners = positions[triangles]
     sides = np.roll(corners, 1, axis=1) - corners
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
@@ -149,7 +152,7 @@ def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.n
 class CollisionSurface(NamedTuple):
     """Collision surface of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
 
-    ``embedding`` embeds its vertices in the tets of the body, with which they move.
+    ``embedding`` embeds the vertices in the tets of the body, so that the vertices move with the tets.
     """
 
     rest_positions: np.ndarray
@@ -176,8 +179,8 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
 
     The surface of a body on a lattice is its skin (:mod:`.cached_collision_proxy`), which is read from the store, or
     computed and stored. The surface of any other body is the boundary of its tets. The boundary of a lattice would
-    extend beyond the body, while the skin is close to the render surface. MeshError if the lattice is too coarse for a
-    skin.
+    extend beyond the body, while the skin is close to the render surface. Raise MeshError if the lattice is too coarse
+    for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -209,8 +212,8 @@ def concatenate_surfaces(
 ) -> CollisionMesh:
     """Return one collision mesh of the bodies' surfaces ``owns`` and, after them, of the colliders.
 
-    The id of a body or collider is its index in this order. ``given`` holds per body the mask (s,) bool of surface
-    vertices with prescribed positions. The bodies with the ids ``self_contact_ids`` have self-contact.
+    The id of a body or collider is its index in this order. ``given`` holds a mask (s,) bool for each body, True at the
+    surface vertices with prescribed positions. The bodies with the ids ``self_contact_ids`` have self-contact.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
@@ -243,7 +246,8 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 def make_contact_load(
     whole: Model, colliders: ColliderSet, friction: float, self_contact_ids: Sequence[int] = ()
 ) -> ContactLoad:
-    """Return the contact load between the bodies of the joined model ``whole``, and between them and the colliders.
+    """Return the contact load of the joined model ``whole``: contact of its bodies with each other and with the
+    colliders.
 
     The collision surface of a body is the boundary of its tets. The bodies with the ids ``self_contact_ids`` have
     self-contact. All pairs have the same ``friction`` coefficient and no gap.

@@ -1,4 +1,5 @@
-"""Contact between the bodies of a group and all their colliders: surfaces, contact parameters, and blocked steps.
+"""Contact between the bodies of a group and all their colliders: surfaces, contact parameters, and reports of steps in
+which contact blocks pins or colliders.
 
 Bodies that overlap one another at the first frame are refused. Colliders that overlap a body at the first frame, or
 have a face whose area vanishes at times, push by penalty springs (``contact/penalty/penalty.py``) instead of a barrier.
@@ -44,27 +45,30 @@ from .initial_penetration import FirstFrameContact, offset_touching_colliders, o
 from .overlap_growth import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
-"""Depth up to which a body in a collider counts as touching it, in units of the single-precision round-off of the
-largest coordinate.
+"""Depth up to which a body in a collider counts as touching the collider, in units of the single-precision round-off of
+the largest coordinate.
 """
 OF_SKIN = 0.15
-"""Depth up to which a collision skin in a collider counts as touching it, in mean edges of the skin. The skin lies
-slightly outside the visible surface, so the skin of a body that stands on the floor begins below the floor.
+"""Depth up to which a collision skin in a collider counts as touching the collider, relative to the mean edge of the
+skin. The skin lies slightly outside the visible surface, so the skin of a body that stands on the floor begins below
+the floor.
 """
 NEARLY = 2.0
-"""Distance, in distances of the closest pair, up to which a report names a pair of objects as blocking."""
+"""Multiple of the smallest normalized gap up to which a report names a pair of objects as blocking. The normalized gap
+of a pair is the pair's distance minus its contact gap, divided by its activation distance.
+"""
 RIGID = 1e-6
 """Relative change of the distances between vertices up to which the vertices count as displaced rigidly."""
 STAYED = 0.99
-"""Limit of the fraction of the displacement of pins and colliders that a blocked step could not make. From this
-fraction on, the step counts as not converged.
+"""Fraction of the prescribed path of pins and colliders in a step. If contact blocks a step so that at least this
+fraction of the path remains, the step counts as not converged.
 """
 LEAST_AREA = 1e-9
 """Smallest vertex area for contact pressures, relative to the body's mean vertex area."""
 MOST_NAMED = 4
 """Maximum number of blocking pairs that a report names."""
 LEAPS = 2.0
-"""Largest displacement of a collider between two samples, relative to its size, without a warning."""
+"""Largest displacement of a collider between two samples without a warning, relative to the size of the collider."""
 
 
 class ContactGroup:
@@ -75,7 +79,7 @@ class ContactGroup:
     names : names of the bodies, then of the colliders; the indices of bodies and colliders refer to this order
     owns : the collision surface of each body
     colliders : the colliders of all bodies, each once
-    first : (s,3) m, the vertices of all surfaces at the first frame
+    first : vertices of all surfaces at the first frame, (s,3), m
     growths : growth of each body that begins at reduced size, by the index of the body
     """
 
@@ -122,7 +126,9 @@ class ContactGroup:
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """Indices into ``Body.colliders``, per body, of colliders with an IPC barrier, which bodies cannot cross."""
+        """For each body, the indices in ``Body.colliders`` of the colliders with an IPC barrier. Bodies cannot cross
+        these colliders.
+        """
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
             [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
@@ -152,10 +158,11 @@ class ContactGroup:
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs (k,2), per body, of vertices of its collision surface that are excluded from self-contact.
-
-        At these vertices the body touches or intersects itself at rest or at the first frame. Empty for a body without
+        """For each body, the pairs (k,2) of vertices of the body's collision surface that are excluded from
         self-contact.
+
+        At these vertices the body touches or intersects itself at rest or at the first frame. The array is empty for a
+        body without self-contact.
         """
         found, start = [], 0
         for k, own in enumerate(self.owns):
@@ -175,7 +182,9 @@ class ContactGroup:
 
     @cached_property
     def barriers(self) -> BarrierSet:
-        """IPC barriers of all bodies and colliders. OverlapError if bodies overlap one another at the first frame."""
+        """IPC barriers of all bodies and colliders. Raises OverlapError if bodies overlap one another at the first
+        frame.
+        """
         self.check_overlaps()
         starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.excluded_pairs, starts)])
@@ -186,8 +195,8 @@ class ContactGroup:
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """Return the contact load of some bodies with each other and with all colliders.
 
-        ``bodies`` are the indices of these bodies, ``whole`` is the space that joins their unknowns. OverlapError if
-        any bodies overlap at the first frame.
+        ``bodies`` are the indices of these bodies, ``whole`` is the space that joins their unknowns. Raise OverlapError
+        if any bodies overlap at the first frame.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
@@ -215,11 +224,11 @@ class ContactGroup:
     def report_contacts(
         self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, displacement: np.ndarray
     ) -> None:
-        """Add the contacts at the end of a step to its report: their number, smallest distance, and the pairs that
-        blocked it.
+        """Add three facts to the ``report`` of a step: the number of contacts at the end of the step, their smallest
+        distance, and the pairs of objects that blocked the step.
 
-        ``positions`` (n,3) are the unknowns at the end of the step. ``displacement`` (n,3), m, is the part of the pins'
-        motion that they could not make in the step.
+        ``meeting`` is the contact load of the step. ``positions`` (n,3) are the unknowns at the end of the step.
+        ``displacement`` (n,3), m, is the part of the pins' prescribed motion that remains after the step.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
@@ -235,11 +244,12 @@ class ContactGroup:
     def pressures(
         self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Return the contact pressure (n,), Pa, at the render vertices of each of the ``bodies`` (indices).
+        """Return the contact pressures at the render vertices of some bodies: one array (n,), Pa, per body.
 
-        ``positions`` are the unknowns of the space that joins the bodies. ``shown`` holds, per body, the positions
-        (n,3), m, of the render vertices. The pressure is the contact force divided by a third of the area of the
-        vertex's triangles, so that the integral of the pressure over the surface is the force.
+        ``bodies`` are the indices of these bodies, and ``meeting`` is their contact load. ``positions`` are the
+        unknowns of the space that joins these bodies. ``shown`` holds the positions (n,3), m, of the render vertices of
+        each body. The pressure is the contact force divided by a third of the area of the vertex's triangles, so that
+        the integral of the pressure over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -254,17 +264,19 @@ class ContactGroup:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Sparse matrices (n,s), one per body, that distribute forces on the s vertices of its collision surface to its
-        n render vertices. They are computed at rest; each column sums to 1."""
+        """Sparse matrices (n,s), one per body. A matrix distributes forces on the s vertices of the body's collision
+        surface to the body's n render vertices. The matrices are computed at rest, and each column sums to 1.
+        """
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
-        """Return the pairs of names of the objects that block a step, with the closest pair first.
+        """Return the pairs of names of the objects that block a step. The pair with the smallest normalized gap is
+        first: its distance minus its contact gap, divided by its activation distance.
 
-        ``missing`` (s,3), m, are the displacements that the surface vertices at ``y`` (s,3), m, could not make. The
-        objects that collide first on these displacements block the step. No objects collide if the obstacle has moved
-        away in the meantime. The only pair is then the object with the vertex whose missing displacement is largest,
-        and the object nearest to this vertex.
+        ``meeting`` is the contact load. ``missing`` (s,3), m, are the displacements that remain for the surface
+        vertices, which are at ``y`` (s,3), m. The objects that collide first on these displacements block the step. No
+        objects collide if the obstacle has moved away in the meantime. The only pair is then the object with the vertex
+        whose missing displacement is largest, and the object nearest to this vertex.
         """
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing

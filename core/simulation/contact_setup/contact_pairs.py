@@ -22,10 +22,10 @@ from .collision_surfaces import ColliderSet, is_same
 HALVINGS = 10
 """Maximum number of halvings of the activation distance for two surfaces that begin close to each other."""
 FEW = 4.0
-"""Number of halvings of the activation distance up to which the smaller distance does not slow steps down."""
+"""Largest number of halvings of the activation distance at which steps are not slower than with the full distance."""
 ROOM = 0.1
-"""Least clearance of a pair, which is the initial distance minus the gap, as a fraction of the activation distance. The
-gap of a pair with a smaller clearance is halved.
+"""Least clearance of a pair, as a fraction of the activation distance. The clearance is the distance at the first frame
+minus the gap. The gap of a pair with a smaller clearance is halved.
 """
 
 
@@ -72,8 +72,8 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
 def _thickness(found: Ground | Collider) -> float:
     """Return the distance, m, that a collider adds to the gap of a pair: its thickness, or 0 for a ground.
 
-    The surface of a ground is raised by the ground's thickness. So the thickness does not change the gap, and the
-    ground needs no separate barrier, as each different gap does.
+    The surface of a ground is raised by the ground's thickness. So the thickness does not change the gap. This saves a
+    barrier, since each different gap would need a barrier of its own.
     """
     return 0.0 if isinstance(found, Ground) else found.thickness
 
@@ -84,15 +84,16 @@ def pair_parameters(
     """Return the contact parameters of all pairs. Pairs that begin close get smaller gaps and activation distances.
 
     The activation distance of a close pair, and if necessary its gap, is halved until the pair begins without contact
-    forces. Each different activation distance needs a separate barrier. To save barriers, all pairs that need at most
-    FEW halvings get as many halvings as the pair among them that needs most.
+    forces. Each different activation distance needs a separate barrier. To save barriers, let k be the largest number
+    of halvings, at most FEW, that any pair needs. All pairs that need fewer halvings get k halvings of the activation
+    distance.
 
     Parameters
     ----------
     requests : requested parameters
-    initial_distances : (b,b), m; each must be above :func:`contact_distance`
-    distance : m, activation distance of pairs that do not begin close
-    youngs_moduli : (b,), Pa, of the bodies; inf for colliders
+    initial_distances : distances of the pairs at the first frame, (b,b), m; each must be above :func:`contact_distance`
+    distance : activation distance of pairs that do not begin close, m
+    youngs_moduli : Young's moduli of the bodies, (b,), Pa; inf for colliders
     """
     gap, room = requests.gap.copy(), initial_distances - requests.gap
     tight = requests.can_collide & (room < ROOM * distance)
@@ -107,19 +108,19 @@ def pair_parameters(
 
 
 def contact_distance(distance: float) -> float:
-    """Return the initial distance, m, below which two surfaces count as touching.
+    """Return the distance, m, below which two surfaces count as touching at the first frame.
 
-    ``distance``, m, is the activation distance.
+    ``distance``, m, is the activation distance: contact forces begin at the gap of a pair plus this distance.
     """
     return distance * 0.5 ** (HALVINGS - 1)
 
 
 def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, requests: PairRequests, distance: float) -> np.ndarray:
-    """Return the initial distance, m, per pair of bodies and colliders, (b,b); inf for pairs far apart or without
-    contact.
+    """Return a matrix (b,b) with the distance, m, of each pair of bodies and colliders at the first frame.
 
-    ``first`` (s,3), m, are the vertices of all ``surfaces`` at the first frame. A pair is far apart if its distance
-    exceeds its gap plus the activation ``distance``, m.
+    The distance is inf for pairs without contact and for pairs that are far apart. A pair is far apart if its distance
+    exceeds its gap plus the activation distance ``distance``, m. ``first`` (s,3), m, are the vertices of all
+    ``surfaces`` at the first frame.
     """
     count = len(requests.can_collide)
     initial_distances = np.full((count, count), np.inf)

@@ -38,8 +38,8 @@ SAMPLES, LONGER = 2000, 0.01
 an overlap that the points missed, the separating displacement is lengthened by the fraction LONGER.
 """
 BETTER = 0.98
-"""Length of a first trial along a direction, relative to the shortest separating length found so far. The direction is
-skipped if the surfaces overlap after the trial.
+"""Fraction of the shortest separating length found so far. Along each further direction, a displacement of this length
+is tried first. If the surfaces overlap after this displacement, the direction is skipped.
 """
 BEYOND = 1.05
 """Clearance between two surfaces after a separation, relative to the distance at which contact forces begin. This
@@ -52,7 +52,7 @@ class Overlap(NamedTuple):
 
     ``depth`` is the length, m, of the shortest separating displacement found. ``separation`` (3,), m, is a displacement
     of the first body that separates the two with an additional clearance. ``is_below`` is True if ``second`` is a
-    ground and the body extends below it.
+    ground and the body extends below the ground.
     """
 
     first: str
@@ -97,9 +97,10 @@ class FirstFrameContact(NamedTuple):
     Attributes
     ----------
     names : names of the bodies, then of the colliders
-    faces, positions : triangles (f,3) and vertices (s,3), m, of the collision surface per body
-    requests : contact parameters that the settings request, per pair of bodies and colliders
-    distance : m; contact forces begin at a distance of the gap plus this activation distance
+    faces : triangles (f,3) of each body's collision surface
+    positions : vertices (s,3), m, of each body's collision surface
+    requests : contact parameters per pair of bodies and colliders, as the settings define them
+    distance : activation distance, m; contact forces of a pair begin at the gap of the pair plus this distance
     """
 
     names: tuple[str, ...]
@@ -112,8 +113,9 @@ class FirstFrameContact(NamedTuple):
 class _SurfacePair:
     """Search for the displacement that separates the surface a from the surface b.
 
-    The constructor takes the vertices a (p,3) and b (q,3), m, and the triangles of both. ``is_body`` is True if b is a
-    body, so that a must not lie inside b. Distances larger than ``distance``, m, are not computed.
+    The constructor takes the vertices ``a`` (p,3) and ``b`` (q,3), m, and the triangles of the two surfaces.
+    ``is_body`` is True if b is a body, so that a must not lie inside b. Distances larger than ``distance``, m, are not
+    computed.
     """
 
     def __init__(
@@ -128,7 +130,9 @@ class _SurfacePair:
 
     @property
     def nearest(self) -> float:
-        """Smallest distance between the two surfaces, m; inf if it is not below ``distance`` of the constructor."""
+        """Smallest distance between the two surfaces, m; inf if this distance is not below the constructor's
+        ``distance``.
+        """
         return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
 
     def overlaps(self, shift: np.ndarray) -> bool:
@@ -151,11 +155,11 @@ class _SurfacePair:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Points of the first and of the second surface, (p,3) and (q,3), m, at most SAMPLES each; None if the second
-        is not solid.
+        """Sample points of the first surface (p,3), m, and of the second surface (q,3), m, at most SAMPLES points each.
+        The value is None if the second surface is not solid.
 
-        A solid encloses volume, so an overlap shows in points of one surface inside of the other. A closed collider
-        that contains most of the first surface counts as a room, not as a solid.
+        A solid encloses volume. If two surfaces overlap and the second is solid, some points of one surface are usually
+        inside the other. A closed collider that contains most of the first surface counts as a room, not as a solid.
         """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -167,8 +171,8 @@ class _SurfacePair:
         """Return True if the surfaces overlap after a displacement of the first by ``shift`` (3,), m, by an approximate
         test.
 
-        If the second surface is solid, only :attr:`_samples` are tested, which may miss small overlaps; else the test
-        is exact.
+        If the second surface is solid, only sample points of the surfaces are tested (:attr:`_samples`), which may miss
+        small overlaps. Otherwise the test is exact.
         """
         if self._samples is None:
             return self.overlaps(shift)
@@ -246,11 +250,13 @@ def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
     """Return the colliders, with each collider that merely touches a body at the first frame moved away from the body.
+    An example is a floor on which a body stands exactly.
 
-    An example is a floor on which a body stands exactly. A collider touches a body if the two are closer than
-    ``touching``, m, or overlap by at most ``deepest``, m. The collider is moved in all frames by the depth of the
-    overlap plus a clearance. The surface of a ground lies at the ground's height plus its thickness. The surface is
-    lowered below all bodies that extend at most ``deepest``, m, below the height.
+    A collider touches a body if the two are closer than ``touching``, m, or overlap by at most ``deepest``, m. The
+    collider is moved in all frames by the depth of the overlap plus a clearance.
+
+    A ground has its own rule. Its surface lies at the ground's height plus its thickness. The surface is lowered, if
+    necessary, below every body that extends at most ``deepest``, m, below the ground's height.
     """
     n = len(at.positions)
     for c in range(n, len(at.names)):
@@ -280,11 +286,13 @@ def _pairs(at: FirstFrameContact) -> Sequence[tuple[int, int]]:
 def _meeting(
     at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
 ) -> _SurfacePair | float | None:
-    """Return the surfaces of the body ``i`` and the body or collider ``j`` if they overlap or are closer than
-    ``touching``, m.
+    """Return how the body ``i`` and the body or collider ``j`` overlap or touch, in one of three forms:
 
-    If ``j`` is a ground, return how far the body extends below the ground's height, m, if this depth exceeds
-    ``touching``. Return None if the two are farther apart.
+    - the pair of surfaces, if the surfaces overlap or are closer than ``touching``, m;
+    - for a ground ``j``, the depth, m, of the body below the ground's height, if the depth exceeds ``touching``;
+    - None in all other cases.
+
+    The indices count the bodies first, then the colliders.
     """
     n = len(at.positions)
     if j < n:

@@ -21,14 +21,15 @@ from .collision_surfaces import ColliderSet
 from .initial_penetration import FirstFrameContact, Overlap, crossing
 
 SMALLER, SMALLEST = 0.9, 0.2
-"""Factor from each trial of the initial size to the next, and the smallest trial. Sizes are relative to the full
-size of a body.
+"""Trials of the initial size of growing bodies, relative to their full size. The first trial is SMALLER, and each
+further trial is SMALLER times the trial before. No trial is below SMALLEST.
 """
 
 
 class Growth(NamedTuple):
-    """Growth of a body about ``centre`` (3,), m, from the fraction ``begin`` of its size to full size after ``frames``
-    frames."""
+    """Growth of a body about the point ``centre`` (3,), m. The body begins at the fraction ``begin`` of its size, and
+    has its full size after ``frames`` frames.
+    """
 
     begin: float
     centre: np.ndarray
@@ -43,8 +44,8 @@ class Growth(NamedTuple):
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
-        """Return the velocities (n,3), m/s, of vertices at ``positions`` with ``masses``, by which the body grows in a
-        step.
+        """Return the velocities (n,3), m/s, of the vertices of a body that grows in a step. ``positions`` (n,3), m, and
+        ``masses`` (n,) are those of the vertices.
 
         The step begins ``time`` frames after the first frame, and lasts ``step`` frames, which are ``h`` seconds.
         """
@@ -52,8 +53,9 @@ class Growth(NamedTuple):
         return rate * (positions - _middle(positions, masses))
 
     def held(self, body: Prepared, frames: int) -> Prepared:
-        """Return a copy of the prepared ``body`` whose pin targets scale with its size. ``frames`` is the number of
-        frames of the body's job."""
+        """Return a copy of the prepared ``body`` whose pin targets scale with the size of the body. ``frames`` is the
+        number of frames of the body's job.
+        """
 
         def carried(track: np.ndarray) -> np.ndarray:
             times = np.arange(len(track)) / max(steps_of(track, frames), 1)
@@ -98,8 +100,9 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """Return a sentence about Grow Apart as a remedy for overlapping bodies, to append to the advice to move them;
-    "" if there is nothing to say."""
+    """Return a sentence about Grow Apart as a remedy for overlapping bodies, to append to the advice to move the
+    bodies. Return "" if the bodies are in a subspace and do not use Grow Apart.
+    """
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Grow Apart does nothing." if wanted else ""

@@ -30,8 +30,8 @@ from .group import GroupStepper, any_contact, simulate_group
 from .single_body import Frame
 
 Member = tuple[Job, FrameStore, int]
-"""Body of a group: its job, its store, and the number of skinning modes for the handles that are fitted to its frames.
-No handles are fitted if the number is 0.
+"""Body of a group: its job, its store, and the number of skinning modes. Handles with that number of skinning modes are
+fitted to the body's frames. No handles are fitted if the number is 0.
 """
 
 
@@ -44,10 +44,10 @@ def bake(
     modes: int = 0,
     until: int | None = None,
 ) -> str:
-    """Simulate a job of one body into the store that was created for it; return "done" or "stopped".
+    """Simulate a job of one body into the store that was created for the job. Return "done" or "stopped".
 
-    The arguments are those of :func:`bake_frames` for one body; ``modes`` is the number of skinning modes for
-    the handles that are fitted to the frames at the end, 0 for no handles.
+    The arguments are those of :func:`bake_frames` for one body. ``modes`` is the number of skinning modes for the
+    handles that are fitted to the frames at the end. It is 0 for no handles.
     """
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
@@ -61,7 +61,7 @@ def bake_group(
     modes: Sequence[int] = (),
     until: int | None = None,
 ) -> str:
-    """Simulate colliding bodies, each into the store that was created for its job; return "done" or "stopped".
+    """Simulate colliding bodies, each into the store that was created for its job. Return "done" or "stopped".
 
     ``jobs`` have one body each (:func:`.groups.split_jobs`). The arguments are those of :func:`bake_frames`. The
     progress that :func:`bake_frames` yields is ignored.
@@ -199,8 +199,9 @@ def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnE
 
 
 def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
-    """Return the newest frame with a state in all stores, and the state per body at that frame; None without such a
-    frame."""
+    """Return the newest frame with a state in all stores, and the state of each body at that frame. Return None without
+    such a frame.
+    """
     until: int | None = None
     while True:
         found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
@@ -221,8 +222,9 @@ def bake_each(
     """Simulate all bodies of a job, each into its own store in ``folder / NAME``, and return their outcomes by name.
 
     An outcome is "done", "stopped", or the error that prevented the bake. Colliding bodies are simulated together, the
-    others in sequence; an error affects only the bodies that collide with each other. ``events_of`` returns the event
-    handler for a bake, given the names of its bodies, joined by commas. ``resume`` continues the frames in the folder.
+    others in sequence. An error affects only the bodies that collide with each other. ``events_of`` returns the event
+    handler for a bake, given the names of its bodies, joined by commas. With ``resume``, bakes in the folder are
+    continued.
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
@@ -237,8 +239,9 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies, which are also the names of their folders. SettingsError if a name is not
-    valid for a folder."""
+    """Return the names of a job's bodies, which are also the names of their folders. Raise SettingsError if a name is
+    not valid for a folder.
+    """
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
@@ -246,10 +249,11 @@ def folder_names(job: Job) -> list[str]:
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
-    """Return the stores ``folder / NAME`` of a group's jobs, and True if the bake continues the frames in them.
+    """Return the stores ``folder / NAME`` of a group's jobs, and a flag. The flag is True if the bake continues the
+    frames in these stores.
 
-    It continues them if ``resume`` is True and all stores exist; if none exists, or without ``resume``, new stores are
-    created. StoreError if only some exist.
+    The bake continues the frames if ``resume`` is True and all stores exist. If no store exists, or without ``resume``,
+    new stores are created. Raise StoreError if ``resume`` is True and only some stores exist.
     """
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
@@ -344,10 +348,11 @@ def _simulate(
 
 
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
-    """Return the surface (n,3), m, of a body to show at a frame: with its pins at their targets.
+    """Return the positions (n,3), m, at which a body's surface vertices are displayed at a frame: pinned vertices are
+    at their targets.
 
-    If a collision blocked the last step of the frame, the pins are at their simulated positions instead. ``first`` is
-    the number of the first frame.
+    If a collision blocked the last step of the frame, the pinned vertices are at their simulated positions instead.
+    ``first`` is the number of the first frame.
     """
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
@@ -383,7 +388,7 @@ def find_vibrations(
 ) -> None:
     """Compute and store all that a bake computes before its first frame, including the body's vibrations.
 
-    The event that reports the tetrahedra and the vibrations is sent, too (:func:`mesh_report`).
+    The event that reports the tetrahedra and the vibrations is also sent (:func:`mesh_report`).
     """
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 

@@ -22,12 +22,12 @@ from ..preparation.prepare import Prepared
 
 
 class StateUpdate(NamedTuple):
-    """Changes of a body since the previous step; None for a field without change.
+    """Changes of a body since the previous step. A field is None if nothing has changed.
 
     body : Prepared
-        A new body, for example with other tets. A timeline begins with such a change.
+        A new body, for example with other tets. The first update of a timeline always has a new body.
     pins : int
-        Index of a frame, from 0. The pins scheduled for this frame hold from now on.
+        Index, from 0, of the frame whose scheduled pins hold from now on.
     stiffness : (K,)
         Natural logarithms of the factors on the K moduli of the materials (``settings.moduli``).
     """
@@ -64,8 +64,12 @@ NO_INTERACTIVE_CHANGE = InteractiveChange()
 
 
 class BodyTimeline:
-    """State of a prepared job's body over time. Methods take a time as the fraction ``part`` (0 to 1) between frames
-    ``at`` - 1 and ``at``, counted from 0. ``space`` is the present space of the solver, ``body`` the present body."""
+    """State of a prepared job's body over time. ``space`` is the present space of the solver, ``body`` the present
+    body.
+
+    Methods take a time as a frame ``at``, counted from 0, and a fraction ``part`` (0 to 1) of the interval from frame
+    ``at`` - 1 to frame ``at``.
+    """
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, now, keyed = job, np.array(moduli(job.body.materials)), job.body.moduli
@@ -76,7 +80,8 @@ class BodyTimeline:
         self.follow(StateUpdate(prepared))
 
     def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
-        """Set pins and stiffness to their state at the fraction ``part`` (0 to 1) between frames ``at`` - 1 and ``at``.
+        """Set pins and stiffness to their state at the fraction ``part`` (0 to 1) of the interval from frame ``at`` - 1
+        to ``at``.
 
         ``by_hand`` is the stiffness that the user sets interactively. Return flags of what changed.
         """
@@ -85,8 +90,9 @@ class BodyTimeline:
         return changed
 
     def pin_targets(self, at: int, part: float) -> np.ndarray:
-        """Return the targets (p,3), m, of the pinned unknowns at the fraction ``part`` between frames ``at`` - 1 and
-        ``at``."""
+        """Return the targets (p,3), m, of the pinned unknowns at the fraction ``part`` of the interval from frame
+        ``at`` - 1 to ``at``.
+        """
         return self.body.pins.targets_at(at, part)
 
     @property
@@ -97,9 +103,9 @@ class BodyTimeline:
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
         """Set ``taken`` in the ``report`` of a frame's last step, if the body has a matching potential.
 
-        A matching potential lowers the elastic energy, so that the body vibrates like a more accurate model.
-        ``taken`` is the energy that the potential removes, relative to the largest amount that it can remove. Both are
-        evaluated at the unknowns ``positions`` (r,3) of the body.
+        A matching potential lowers the elastic energy, so that the body vibrates like a more accurate model. ``taken``
+        is the energy that the potential removes, relative to the largest amount that it can remove. The two energies
+        are evaluated at the unknowns ``positions`` (r,3) of the body.
         """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.energy_fraction_removed(self.space.elastic, positions)
@@ -122,8 +128,9 @@ class BodyTimeline:
         return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
 
     def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
-        """Return the pin springs for a step from the fraction ``begin`` to ``end`` between frames ``at`` - 1 and
-        ``at``."""
+        """Return the pin springs for a step in the interval from frame ``at`` - 1 to ``at``. The pin targets move from
+        their positions at the fraction ``begin`` of the interval to their positions at the fraction ``end``.
+        """
         if self._springs is None:
             return []
         pinned = self.body.pin_springs.pinned
@@ -139,9 +146,10 @@ class BodyTimeline:
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
-        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` between frames
-        ``at`` - 1 and ``at``; None if vibrations are not controlled. ``by_hand`` is the logarithm of an interactive
-        factor."""
+        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` of the
+        interval from frame ``at`` - 1 to ``at``. Return None if vibrations are not controlled. ``by_hand`` are the
+        logarithms of the factors that the user sets interactively.
+        """
         if self._control is None:
             return None
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
@@ -149,8 +157,8 @@ class BodyTimeline:
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
         """Return the changes of pins and stiffness since the last update of the timeline.
 
-        The new time is the fraction ``part`` (0 to 1) between frames ``at`` - 1 and ``at``. ``stiffness`` are the
-        logarithms of interactive factors on the moduli.
+        The new time lies at the fraction ``part`` (0 to 1) of the interval from frame ``at`` - 1 to ``at``.
+        ``stiffness`` are the logarithms of the factors on the moduli that the user sets interactively.
         """
         held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(

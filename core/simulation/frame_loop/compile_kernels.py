@@ -250,7 +250,7 @@ def _meets(job: Job, live: bool) -> bool:
 
 
 def _meet(model: Model) -> None:
-    """Step a tiny body on a plate with the IPC barrier, which compiles or loads the kernels of contact."""
+    """Step a tiny body on a plate once, with IPC contact. The step compiles or loads the kernels of contact."""
     whole, low = merge_models([model]), float(model.mesh.rest_positions[:, 2].min())
     corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
     met = make_contact_load(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
@@ -313,10 +313,10 @@ STAGES = tuple(_stages())
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
     """Compile the kernels that are missing on the disk, and send ``phase`` events with the progress.
 
-    With ``jobs``, only the kernels are compiled that are needed to bake these jobs together, or to step them ``live``.
-    An event holds the percentage of all kernels that is compiled now, and the percentage that this call will reach.
-    With two processors or more, a second process compiles some of the stages. Processes that share the cache folder
-    never compile a stage twice: each waits at the end for stages that others are compiling.
+    With ``jobs``, compile only the kernels that are needed to bake these jobs together or, with ``live``, to step the
+    jobs in live mode. An event holds the percentage of all kernels that is compiled now, and the percentage that this
+    call will reach. With two processors or more, a second process compiles some of the stages. Processes that share the
+    cache folder never compile a stage twice: each waits at the end for stages that others are compiling.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -369,7 +369,8 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
     """Context in which a second process also compiles the stages.
 
     In a first bake, stage 1 takes about as long as all other stages together. So while this process compiles stage 1,
-    the second process compiles the stages from stage 2 to the last. It takes stage 1 after all others.
+    the second process compiles the others from stage 2 on. It tries stage 1 last, and skips stages that are being
+    compiled.
     """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
@@ -403,8 +404,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 class _Progress(Listener):
     """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
 
-    ``goal`` is the total compile time, s, of the stages that the work compiles and of all stages that were compiled
-    before it.
+    ``goal``, s, is the total compile time of the stages compiled before and of the stages to compile now.
     """
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:

@@ -1,8 +1,7 @@
 """Fit of skinning handles to the frames of a bake: affine maps, blended by weights at the surface vertices.
 
 Subspace solvers provide the weights. For other solvers, the weights of skinning modes and of handles at the body's pins
-are computed.
-The bake reports the error of the fit, which is small for subspace solvers.
+are computed. The bake reports the error of the fit, which is small for subspace solvers.
 """
 
 from __future__ import annotations
@@ -62,7 +61,8 @@ def find_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Fit handles with ``modes`` skinning modes to all frames in a store, and store them; return "done" or "stopped".
+    """Fit handles with ``modes`` skinning modes to all frames in a store, and store the handles. Return "done" or
+    "stopped".
 
     Stored handles that are valid are not fitted again.
     """
@@ -85,10 +85,10 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fit handles to all frames in a store, and store them.
+    """Fit handles to all frames in a store, and store the handles.
 
-    ``modes`` is the number of skinning modes for solvers without a subspace. It is doubled, up to :data:`MOST_MODES`,
-    until the largest error in any frame is below :data:`CLOSE` of the body's size.
+    ``modes`` is the number of skinning modes for solvers without a subspace. The number is doubled, up to
+    :data:`MOST_MODES`, until the largest error in any frame is below :data:`CLOSE` of the body's size.
 
     Raises
     ------
@@ -135,7 +135,8 @@ def _fitted(
 
 
 def _weights(prepared: Prepared, count: int) -> np.ndarray:
-    """Return skinning weights (n,h) at the surface vertices: of ``count`` modes, and of one handle per group of pins.
+    """Return skinning weights (n,h) at the surface vertices, for ``count`` skinning modes and one handle per group of
+    pins.
 
     If ``count`` is 0, the result is the skinning weights of the solver's subspace.
     """
@@ -159,12 +160,14 @@ def _coordinates(rest: np.ndarray) -> Coordinates:
     """Return normalised coordinates for rest positions (n,3), m. Centre and size of the coordinates are exact in single
     precision.
 
-    The centre is rounded to 32 bits, and the size up to a power of two, so that dividing by the size does not round.
+    The centre is rounded to 32 bits. The size is rounded up to a power of two, so that dividing by the size is exact.
     """
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
 
 
 def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return world positions (n,3) in the object's local coordinates; ``matrix`` (4,4) maps these to the world."""
+    """Convert the world positions ``points`` (n,3) to the object's local coordinates. ``matrix`` (4,4) maps local
+    coordinates to the world.
+    """
     return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T

@@ -78,27 +78,30 @@ class GroupStepper:
 
     @property
     def surfaces(self) -> list[CollisionSurface]:
-        """Collision surface per body."""
+        """Collision surface of each body."""
         return self._gathering.owns
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """Pairs (k,2), per body, of vertices of its collision surface that are excluded from self-contact.
+        """For each body, the pairs (k,2) of vertices of the body's collision surface that are excluded from
+        self-contact.
 
-        At these vertices the body touches itself at rest or at the first frame.
+        At these vertices the body touches or intersects itself at rest or at the first frame.
         """
         return self._gathering.excluded_pairs
 
     def first_states(self) -> list[State]:
-        """Return the state per body at the first frame."""
+        """Return the state of each body at the first frame."""
         states = [each.first_state() for each in self._prepared]
         for k, growth in self.growths.items():
             states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
         return self._growing(states, 0.0)
 
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
-        """Return the contact pressure (n,), Pa, at the render vertices per body, for its state at the end of a
-        frame."""
+        """Return the contact pressures at the render vertices: one array (n,), Pa, per body.
+
+        ``states`` are the states of the bodies at the end of a frame.
+        """
         found: dict[int, np.ndarray] = {}
         for bodies in self._last:
             meeting, own = self._island(bodies).meeting, [states[k] for k in bodies]
@@ -110,9 +113,10 @@ class GroupStepper:
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
     ) -> tuple[list[State], list[list[StepReport]]]:
-        """Return the states at the frame ``at``, and a list of the reports of its substeps per body.
+        """Return two lists with one entry per body: the state at the frame ``at``, and a list with the report of each
+        substep.
 
-        ``states`` are those at the frame before. Raises Stopped between steps if ``should_stop`` returns True.
+        ``states`` are the states at the frame before. Raises Stopped between steps if ``should_stop`` returns True.
         """
         if states[0].colliders is not None:
             if states[0].colliders.shape[1] != len(self._positions):
@@ -154,9 +158,11 @@ class GroupStepper:
     def _solved(
         self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
     ) -> dict[Bodies, IslandSolution]:
-        """Return the solution per island of a substep between frames ``at`` - 1 and ``at``.
+        """Return the solution of each island for a substep between frames ``at`` - 1 and ``at``. An island is a set of
+        bodies that are solved as one system.
 
-        Raises Stopped before an island is solved if ``should_stop`` returns True.
+        ``states`` are the states of all bodies before the substep. Raises Stopped before an island is solved if
+        ``should_stop`` returns True.
         """
         part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
         targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
@@ -194,8 +200,8 @@ class GroupStepper:
     ) -> IslandSolution:
         """Return the solution of a substep for the island of ``bodies`` (indices).
 
-        ``states`` and the ``targets`` (p,3), m, of the pinned unknowns are those of all bodies; ``arriving`` (c,3), m,
-        are the targets of the colliders' vertices at the end of the substep.
+        ``states`` are the states of all bodies. ``targets`` (p,3), m, are the targets of the pinned unknowns of each
+        body. ``arriving`` (c,3), m, are the targets of the colliders' vertices at the end of the substep.
         """
         island, state = self._island(bodies), merge_states([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
@@ -312,10 +318,10 @@ def simulate_group(
 ) -> Iterator[list[Frame]]:
     """Yield the simulated frames, as a list with one :class:`Frame` per body.
 
-    All frames are simulated, or only those after ``start``, a frame number with the state per body at that frame.
-    ``begun`` is called with the :class:`GroupStepper` before the first step. Two kinds of bodies are simulated by
-    :func:`simulate_body`, without a call of ``begun``: a body without IPC contact, and a single body whose
-    ``start`` was recorded in live mode.
+    Without ``start``, all frames are simulated. ``start`` is a frame number with the state of each body at that frame;
+    then only later frames are simulated. ``begun`` is called with the :class:`GroupStepper` before the first step. Two
+    kinds of bodies are simulated by :func:`simulate_body`, without a call of ``begun``: a body without IPC contact, and
+    a single body whose ``start`` was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):

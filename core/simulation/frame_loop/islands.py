@@ -37,7 +37,7 @@ Bodies = tuple[int, ...]
 
 @dataclass
 class Island:
-    """Bodies that are solved as one system: their joined space, its solver, and their contact load."""
+    """Bodies that are solved as one system: the space that joins them, the solver, and the contact load."""
 
     space: Space
     solver: Solver
@@ -54,7 +54,7 @@ class Island:
 
 
 class IslandSolution(NamedTuple):
-    """Result of a step of an island: the state per body, the solver's report, and the positions of all colliders.
+    """Result of a step of an island: the state of each body, the solver's report, and the positions of all colliders.
 
     ``collider_positions`` (c,3), m, are the positions of the vertices of all colliders at the end of the step.
     """
@@ -89,14 +89,15 @@ def solve_islands(
     surface_at: Callable[[int, np.ndarray], np.ndarray],
     solve: Callable[[Bodies], IslandSolution],
 ) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
-    """Return the solution per island of a step, and the end positions (c,3), m, of the colliders' vertices.
+    """Return two results of a step: the solution of each island, and the positions (c,3), m, of the colliders' vertices
+    at the end of the step.
 
     Parameters
     ----------
     barriers : IPC barriers of all bodies and colliders
     surfaces : motion of the surface vertices
-    predicted : predicted surface vertices (s,3) m at the end of the step, per body
-    surface_at : function that returns a body's surface vertices (s,3) m, given its index and its unknowns (r,3)
+    predicted : for each body, the predicted surface vertices at the end of the step, (s,3), m
+    surface_at : function that returns a body's surface vertices (s,3), m, given its index and its unknowns (r,3)
     solve : function that returns the solution of the step for an island, given the indices of its bodies
     """
     count = len(predicted)
@@ -118,8 +119,9 @@ def solve_islands(
 
 
 def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
-    """Return the islands after joining those that ``pairs`` of bodies (indices) connect, ordered by their first
-    body."""
+    """Return the islands after joining the islands that ``pairs`` of bodies (indices) connect. The islands are ordered
+    by their first body.
+    """
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))
     graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), (count, count))
@@ -133,9 +135,10 @@ def _coupled(
     """Return the pairs of bodies (indices) whose islands have to be joined, and the final positions (c,3), m, of the
     colliders' vertices.
 
-    ``end`` (s,3), m, are all surface vertices at the end of the step. A blocked collider couples all islands within
-    the collider's reach. A collider without an island within reach ends at its target. Any other collider ends at the
-    position in the solution of a single island, whose body has the lowest index of all bodies within reach.
+    ``end`` (s,3), m, are all surface vertices at the end of the step. ``solved`` holds the solution of each island. A
+    blocked collider couples all islands within the collider's reach. A collider without a body within reach ends at its
+    target. Any other collider ends at the position that one solution gives: the solution of the island with the body
+    that has the lowest index of all bodies within reach.
     """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)

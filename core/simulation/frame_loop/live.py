@@ -26,11 +26,13 @@ from .single_body import Frame
 from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
-"""Largest relative spread of the tets' stiffness factors at which vibration modes count as unchanged."""
+"""Largest relative spread, over the tets, of the factors by which the stiffness of each tet has changed. Up to this
+spread, the body's vibration modes count as unchanged.
+"""
 
 
 class Grab(NamedTuple):
-    """Spring from a vertex of the surface to a target (3,) m, with a stiffness in N/m."""
+    """Spring from a vertex of the surface to a target. ``target`` (3,) is a position, m. ``stiffness`` is in N/m."""
 
     vertex: int
     target: np.ndarray
@@ -82,7 +84,7 @@ class LiveBody:
         The moduli are in the order of ``settings.moduli``; empty sequences restore the keyed values. Elastic forces
         change at once. The stiffness of contact is computed only once, when the body is prepared, and does not change.
         Return True if the subspace or the matched vibrations become approximate, since they were computed for another
-        distribution of stiffness. SettingsError for values out of range.
+        distribution of stiffness. Raise SettingsError for values out of range.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(

@@ -17,13 +17,13 @@ from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Numbers that limit the sampled pins in a subspace. The maximum is A_MODE pins per mode, as many as a mode has
-unknowns. If this product is below IN_SUBSPACE, the maximum is IN_SUBSPACE.
+"""Limits of the number of pins that are sampled in a subspace. The number is at most A_MODE pins per mode, as many as a
+mode has unknowns, or at most IN_SUBSPACE if that is more.
 """
 
 
 def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
-    """Return the material parameters per tet of ``mesh``; ``embedding`` is that of the body's surface in the mesh."""
+    """Return the material parameters of each tet of ``mesh``. ``embedding`` embeds the body's surface in the mesh."""
     body = job.body
     return material_fields(
         mesh,
@@ -48,10 +48,12 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the dynamic nodes, which ConJac integrates in time, as tet vertices; None if the solver takes none.
+    """Return the dynamic nodes, whose motion the solver ConJac integrates in time. Return None if the solver takes no
+    dynamic nodes.
 
-    The user chooses surface vertices. The node of each is the vertex, not in ``pinned``, with the largest barycentric
-    weight in the tet that contains the surface vertex. If the tet has no such vertex, no node is added.
+    A node is a region around a tet vertex. The user chooses surface vertices. The node of a surface vertex is centred
+    at a vertex of the tet that contains the surface vertex: the vertex with the largest barycentric weight that is not
+    in ``pinned``. If all vertices of the tet are in ``pinned``, no node is added.
     """
     if not job.body.solver.kind.takes_nodes:
         return None
@@ -64,7 +66,7 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
-    """Return the Young's modulus (m,), Pa, per tet, reduced at interfaces of soft and stiff tets.
+    """Return the Young's modulus of each tet, (m,), Pa, reduced at interfaces of soft and stiff tets.
 
     Tets that the job itself provides keep the moduli of their materials, as in other finite element codes.
     """

@@ -21,8 +21,10 @@ REACH = 1.0
 
 
 class PinCorrection:
-    """Correction of a displayed surface with rest positions (n,3), m, whose pinned vertices are moved to their
-    targets."""
+    """Correction of a displayed surface. It moves pinned vertices to their targets, and nearby vertices partly along.
+
+    ``rest_positions`` (n,3), m, are the rest positions of the surface vertices.
+    """
 
     def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
         self._pinned = pinned

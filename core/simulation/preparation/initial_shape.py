@@ -24,14 +24,19 @@ NEIGHBOURS = 12
 """Number of surface vertices that a tet vertex follows: enough to fit a rotation, few enough to follow a bend."""
 
 OPEN_TURN = 1e-6
-"""Weight of the identity in the fit of a rotation, which matters only if the points leave the rotation undetermined."""
+"""Weight of the identity in the fit of a rotation. The weight matters only if the points leave the rotation
+undetermined.
+"""
 
 PRIOR = 1e-4
-"""Weight of the rigidly moved positions in the least-squares correction, in which the surface has the weight 1."""
+"""Weight of the displacements of tet vertices in the least-squares correction of their positions. The distance of the
+surface from its initial shape has the weight 1.
+"""
 
 
 def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
-    """Return the positions (n,3), m, of the tet vertices at the job's first frame; None if the body begins at rest.
+    """Return the positions (n,3), m, of the tet vertices at the job's first frame. Return None if the body begins at
+    rest.
 
     Each tet vertex first follows the surface around it rigidly. A least-squares correction then brings the embedded
     surface to its initial shape. Prescribed vertices begin at their pins' targets.
@@ -49,10 +54,10 @@ def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSc
 
 
 def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Return the vertices X (n,3), m, after each has moved rigidly with the surface points nearest to it.
+    """Return the vertices X (n,3), m, after each vertex has moved rigidly with the surface points nearest to it.
 
-    These points move from ``rest`` (s,3), m, to ``moved`` (s,3), m. The rigid motion is the best-fit rotation about
-    their centre, with larger weights for nearer points.
+    The surface points move from ``rest`` (s,3), m, to ``moved`` (s,3), m. The rigid motion is the best-fit rotation
+    about the centre of the nearest points, with larger weights for nearer points.
     """
     count = min(NEIGHBOURS, len(rest))
     distance, near = cKDTree(rest).query(X, k=count)
@@ -70,11 +75,11 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
 
 
 def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.ndarray | None:
-    """Return the unknowns (r,3) of a subspace at the job's first frame; None if the body begins at rest.
+    """Return the unknowns (r,3) of a subspace at the job's first frame. Return None if the body begins at rest.
 
-    They minimise the squared distance of the surface from its initial shape, weighted by area. Unknowns that pins
-    prescribe are at their targets. The interior has no weight, since the initial shape is known on the surface only.
-    ``points`` are the surface vertices in the subspace.
+    The unknowns minimise the squared distance of the surface from its initial shape, weighted by area. Unknowns that
+    pins prescribe are at their targets. The interior has no weight, since the initial shape is known on the surface
+    only. ``points`` are the surface vertices in the subspace.
     """
     if job.body.initial_shape is None:
         return None
@@ -85,10 +90,10 @@ def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.n
 
 
 def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np.ndarray | None) -> list[str]:
-    """Return a list with one warning and its remedy if the surface at the first frame misses the job's initial shape;
-    else [].
+    """Return a list with one warning and its remedy if the surface at the first frame misses the job's initial shape.
+    Return [] otherwise.
 
-    ``start`` are the unknowns at the first frame, None at rest; ``points`` are the surface vertices.
+    ``start`` are the unknowns at the first frame, None at rest. ``points`` are the surface vertices.
     """
     if start is None:
         return []

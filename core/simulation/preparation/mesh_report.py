@@ -39,8 +39,8 @@ def mesh_report(
 ) -> Mesh:
     """Return the event that reports the tetrahedra ``mesh`` of a job, with all warnings about them.
 
-    ``more_warnings`` are added to those found here. ``cached`` is the subspace of a solver that has one, ``match`` the
-    report of the matched vibrations.
+    ``more_warnings`` are added to the warnings found here. ``cached`` is the subspace of the body, or None if the
+    solver has no subspace. ``match`` is the report about the match of the body's vibrations.
     """
     figures = mesh_quality(mesh)
     thickness = thickness_of(job)

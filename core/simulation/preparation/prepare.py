@@ -57,14 +57,15 @@ class Prepared:
 
     Attributes
     ----------
-    model : full-space model; its pins are the pins that hold in the steps from the first frame to the second
+    model : full-space model with the pins that hold in the interval from the first frame to the second
     space : the model itself or its subspace, whose unknowns the solver computes
     subspace : the subspace of the model, if the solver has one
     embedding : embedding of the surface vertices in the mesh
     modulus_blend : function of the materials' moduli that gives the Young's moduli of the tets
     points : the surface vertices, as functions of the solver's unknowns
-    pins, pin_springs : prescribed unknowns, and springs that hold the surface
-    loads : all other loads, by substep
+    pins : prescribed unknowns
+    pin_springs : springs that hold pinned points of the surface
+    loads : all other loads; they are evaluated for each substep
     linear_solver : choice of the linear solver, with its reason
     pin_correction : correction of the displayed surface at pins
     start : unknowns at the first frame; None at rest
@@ -105,7 +106,8 @@ class Prepared:
         return values if self.subspace is None else values[self.subspace.parts.elements]
 
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
-        """Return the positions (s,3), m, of the surface vertices at the unknowns ``positions`` of a state.
+        """Return the positions (s,3), m, of the surface vertices for a state of the body. ``positions`` are the
+        unknowns of the state.
 
         If ``frame`` (counted from 0) is given, the vertices that are pinned at this frame are moved exactly to their
         pin targets. The displayed surface has this correction.
@@ -252,7 +254,7 @@ def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callabl
 
 
 def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
-    """Return the subspace of the job's body; None if its solver works in the full space."""
+    """Return the subspace of the job's body. Return None if the body's solver works in the full space."""
     if not job.body.solver.kind.takes_modes:
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)

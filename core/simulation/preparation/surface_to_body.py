@@ -13,17 +13,20 @@ from ...numerics.linear_solvers.factorized import factorized
 from ...numerics.linear_solvers.protocol import DirectSolver
 
 SMOOTHNESS = 1e-6
-"""Weight of smoothness relative to the fit of the samples; smoothness determines the interior, which has no samples."""
+"""Weight of smoothness relative to the fit of the samples. Smoothness determines the interior, which has no samples."""
 
 
 class SurfaceToBody:
-    """Extension of vectors from embedded surface vertices to tet vertices, by the smoothest field that fits them.
+    """Extension of vectors from embedded surface vertices to tet vertices, by a smooth field that fits the vectors.
 
-    The field, named ``a`` here, minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²``. The integral is the
-    Dirichlet energy over the tets, in units of the body's size. ``P a`` are the field's values at the surface vertices.
-    A uniform field stays uniform. Connected components of the mesh without surface vertices get zero. Every substep
-    solves this system, so ``solver`` factorises its matrix; painted weights, which are extended once, use conjugate
-    gradients (``mechanics/materials/harmonic.py``).
+    The field, named ``a`` here, minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²``. The ``samples`` are the
+    vectors at the surface vertices, and ``P a`` are the field's values at these vertices. The integral is the Dirichlet
+    energy over the tets, in units of the body's size. A uniform field stays uniform. Connected components of the mesh
+    without surface vertices get zero.
+
+    The minimum solves a linear system with a constant matrix. Every substep solves this system, so ``solver``
+    factorises the matrix once. Painted weights are extended only once, and use conjugate gradients instead
+    (``mechanics/materials/harmonic.py``).
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
