@@ -32,8 +32,8 @@ ANSWERING = (
     outdated,
     mode_playback,
 )
-"""Modules with ``HANDLERS``, in calling order. ``job_queue`` comes before ``live_handlers``: it cancels a reading of
-the scene, which changes frames, before live mode restores the scene.
+"""Modules with ``HANDLERS``, in calling order. A reading of the scene changes the frame. ``job_queue`` cancels such a
+reading, so ``job_queue`` must come before ``live_handlers``, which restores the scene.
 """
 
 KEYS = (

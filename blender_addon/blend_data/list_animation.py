@@ -26,7 +26,9 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
     _unshare(obj, pattern)
 
     def moved(match: re.Match[str]) -> str:
-        """Return the data path in ``match`` with the present index of its item; "" if the item was removed."""
+        """Replace the index of a list item in a data path: its previous index by its present index. ``match`` is the
+        regular expression's match of the list's path and the previous index. Return "" if the item was removed.
+        """
         index = now.get(int(match[1]))
         return "" if index is None else f"{path}[{index}]{match.string[match.end() :]}"
 
@@ -114,8 +116,8 @@ def curves_of(owner: Any) -> Iterator[Any]:
 
 
 def curves_at(owner: Any, path: str) -> list[Any]:
-    """Return the F-curves that animate the property at data path ``path`` of a data-block. Those of its action come
-    first, those of NLA strips after.
+    """Return the F-curves that animate the property at data path ``path`` of a data-block. F-curves of the data-block's
+    action come first, F-curves of NLA strips after.
     """
     return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
 

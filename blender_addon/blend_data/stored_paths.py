@@ -42,7 +42,7 @@ def note_append(path: str) -> None:
 
 def is_on_another_computer(path: str, *known: str) -> bool:
     r"""Return True if a Windows path is on an unknown network share (``\\COMPUTER\SHARE``) or device. A share or
-    device is known if one of the paths ``known``, which the user has opened, is on it.
+    device is known if one of the paths ``known`` is on that share or device. The user has opened the paths ``known``.
     """
     there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
     return there.startswith("\\\\") and there not in here

@@ -36,7 +36,7 @@ LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 
 def vertices_of(**columns: np.ndarray) -> Any:
-    """Return a vertex buffer of n vertices; ``columns`` are its attributes by name, each (n,4)."""
+    """Return a vertex buffer of n vertices. ``columns`` are the attributes of the vertices by name, each (n,4)."""
     form = gpu.types.GPUVertFormat()
     for name in columns:
         form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
@@ -53,8 +53,8 @@ def elements_of(kind: str, corners: np.ndarray) -> Any:
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
     """Return a GPU batch of the primitives ``kind``: TRIS, LINES or POINTS. ``corners`` are the vertex indices of
-    triangles (k,3) or lines (k,2), or an index buffer from :func:`elements_of`; without them, successive vertices form
-    the primitives.
+    triangles (k,3) or lines (k,2), or an index buffer from :func:`elements_of`. Without ``corners``, successive
+    vertices form the primitives.
     """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
@@ -63,7 +63,7 @@ def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
 
 
 def shader_info(*attributes: str) -> Any:
-    """Return a shader description with these vertex attributes, four floats each."""
+    """Return a shader description with vertex attributes named ``attributes``. Each attribute has four floats."""
     info = gpu.types.GPUShaderCreateInfo()
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """Baked frames of the store in ``folder``, in object space, with a GPU batch of the displayed frame. Raises
-    StoreError if they cannot be read.
+    """Baked frames of the store in ``folder``, in object space, and a GPU batch of the displayed frame. Raises
+    StoreError if the frames cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,8 +71,9 @@ class Ghost:
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """Return the GPU batch of the surface at ``frame``, or at the frame on disk that :func:`nearest` chooses; None
-        without frames.
+        """Return the GPU batch of the baked surface at ``frame``. If ``frame`` is not on disk, the batch shows the last
+        frame on disk before ``frame``. If no earlier frame is on disk, the batch shows the first frame on disk. Return
+        None if no frame is on disk.
         """
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
@@ -95,7 +96,7 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """Return the last of the ascending ``frames`` that is not after ``frame``. Return the first if all are after it,
-    None if there are none.
+    """Return the last of the ascending ``frames`` that is not after ``frame``. If all ``frames`` are after ``frame``,
+    return the first of them. Return None if ``frames`` is empty.
     """
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

@@ -1,6 +1,6 @@
 """GPU drawing of the overlays; needs a current graphics context.
 
-Tetrahedra are drawn in front of everything else: their depths are mapped to the nearest hundredth of the depth range.
+Tetrahedra are drawn in front of everything else: their depths are mapped into the front 1 % of the depth range.
 Without this mapping, the body's surface would hide the tetrahedra inside it. While tetrahedra are shown, marks (pins,
 springs, dynamic nodes) are drawn in front too.
 """
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, -0.99], [0.0, 0.0, 0.0, 1.0]])
 _LIFT = 0.004
-"""Fraction of its distance by which a mark is moved to the viewer, so that the surface at the mark does not hide it."""
+"""A mark or a ghost is moved toward the viewer by this fraction of its distance from the viewer. Without this shift,
+the surface at the same position would hide the mark. In orthographic views, the shift is a fraction of the view's
+height.
+"""
 _DIM = 0.35
 """Factor on the colour of marks that are hidden by a surface."""
 _HIDDEN = 0.3
@@ -62,7 +65,9 @@ class Painter:
         return self._shaders[make]
 
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
-        """Draw tetrahedra, a batch from :func:`tets_batch`, of the object with the world matrix ``matrix``."""
+        """Draw the tetrahedra in ``batch``, which is from :func:`tets_batch`. ``matrix`` (4,4) is the world matrix of
+        the object.
+        """
         rows, state = normal_rows(view.view, matrix), {"depth_test": "LESS_EQUAL"}
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
@@ -81,8 +86,9 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """Draw a vibration, a batch from ``swing_batch``. ``part`` is the current displacement of its antinode (the
-        point with the largest amplitude), as a signed fraction of the body's size.
+        """Draw the vibration in ``batch``, which is from ``gpu_mode.swing_batch``. ``matrix`` (4,4) is the object's
+        world matrix. ``part`` is the current displacement of the vibration's antinode (the point with the largest
+        amplitude), as a signed fraction of the body's size.
         """
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
@@ -119,8 +125,9 @@ def tets_batch(corners: Corners) -> Any:
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Return a GPU batch of POINTS at ``points`` (n,3), or of LINES whose ends are successive pairs of ``points``; None
-    without points. Points (n,4) have a weight from 0 to 1, which blends from white to the mark's colour.
+    """Return a GPU batch of POINTS at ``points`` (n,3), or of LINES whose ends are successive pairs of ``points``.
+    Return None without points. A fourth column of ``points`` has weights from 0 to 1, which blend from white to the
+    mark's colour.
     """
     if len(points) == 0:
         return None

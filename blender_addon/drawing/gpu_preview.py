@@ -49,8 +49,11 @@ class Preview:
     lights : lights fixed to the view; by default the lights of Solid mode
     fine : subdivided mesh to draw instead of ``mesh``. Arguments of methods still have one value per vertex of ``mesh``
 
-    Attributes: ``handles`` (h,4,3), m, the displayed handles; ``card``, the GPU vertices. After the upload to the GPU,
-    ``card.slopes`` is empty, to save memory.
+    Attributes
+    ----------
+    handles : displayed handles (h,4,3), m
+    card : vertex data for the graphics card (``preview_mesh.CardVertices``). The array ``card.slopes`` has derivatives
+        of the skinning weights. This array is empty after the upload to the GPU, to save memory.
 
     Draw where a graphics context is current, as in a draw handler; everything else can be called anywhere::
 
@@ -119,27 +122,31 @@ class Preview:
 
     @property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """Displayed shape: the vertex positions (n,3), m, before the handles move them, and the handles (h,4,3), m."""
+        """Displayed shape, as two arrays. The first array has the vertex positions without the displacements by
+        handles, (n,3), m. The second array has the handles (affine displacements), (h,4,3), m.
+        """
         return self._skin.rest, self.handles
 
     def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
-        """Return the vertex positions of the mesh, (n,3) m in world space, computed on the CPU. ``shape`` is one in the
-        format of :attr:`shape`, by default the displayed one; ``vertices`` are the indices wanted, by default all.
+        """Return vertex positions of the mesh in world space, (n,3), m, computed on the CPU. ``shape`` is the shape of
+        the mesh, as two arrays like :attr:`shape`; the default is the displayed shape. ``vertices`` are the indices of
+        the vertices; the default is all vertices.
         """
         positions, handles = shape or self.shape
         return skinned(positions[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the vertex positions, (m,3) m in world space, of the drawn surface (the mesh or its Subdivision). The
-        attribute ``triangles`` has the surface's triangles. ``shape`` has the format of :attr:`shape`; the default is
-        the displayed shape.
+        """Return the vertex positions of the drawn surface (the mesh or its Subdivision) in world space, (m,3), m. The
+        attribute ``triangles`` has the surface's triangles. ``shape`` is the shape of the mesh, as two arrays like
+        :attr:`shape`; the default is the displayed shape.
         """
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return a position on the drawn surface, (k,3) m, for each of k mesh vertices. With a Subdivision, it is the
-        position of the subdivided vertex that depends most on the mesh vertex; else that of the mesh vertex itself.
+        """Return one position on the drawn surface for each of the k mesh vertices ``vertices``, (k,3), m. With a
+        Subdivision, this is the position of the subdivided vertex that depends most on the mesh vertex. Without a
+        Subdivision, this is the position of the mesh vertex.
         """
         if self._fine is None:
             return self.positions(vertices=vertices)
@@ -150,7 +157,9 @@ class Preview:
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
-        """Show linear colours (n,3) at the mesh's vertices; with None, the single colour given to :meth:`draw`."""
+        """Show linear colours (n,3) at the mesh's vertices. If ``colours`` is None, show the single colour given to
+        :meth:`draw`.
+        """
         blended = colours is not None and self._fine is not None
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
@@ -216,7 +225,9 @@ class Preview:
         draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
 
     def _to_world(self) -> np.ndarray:
-        """Return the matrix (4,4) from GPU coordinates (see the module) to world space, in Blender units."""
+        """Return the matrix (4,4) from GPU coordinates to world space in Blender units. GPU coordinates have the body's
+        centre as origin and the body's size as unit.
+        """
         matrix = np.diag([self._coordinates.size / self._metres] * 3 + [1.0])
         matrix[:3, 3] = self._coordinates.centre / self._metres
         return matrix
@@ -245,16 +256,18 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the mesh, their positions (g,3) in GPU coordinates before the handles move them,
-        and their skinning weights (g,h).
+        """Return three items: the GPU vertices of the mesh, the positions of these vertices without the displacements
+        by handles (g,3), and their skinning weights (g,h). Positions are in GPU coordinates: their origin is the body's
+        centre, and their unit is the body's size.
         """
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return the GPU vertices of the Subdivision, their displayed positions (g,3) in GPU coordinates, and skinning
-        weights of zero (g,1), since no handle moves them.
+        """Return three items: the GPU vertices of the Subdivision, the displayed positions of these vertices (g,3), and
+        skinning weights (g,1). The weights are zero, since handles do not move these vertices on the GPU. Positions are
+        in GPU coordinates: their origin is the body's centre, and their unit is the body's size.
         """
         positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(positions)

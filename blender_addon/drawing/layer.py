@@ -1,4 +1,4 @@
-"""Base class of draw handlers in the 3D Views, and a cached value."""
+"""Base class of draw handlers in the 3D Views, and a class for a cached value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 class Layer:
     """Draw handler in all 3D Views, active until :meth:`remove`. A draw callback that raises an error is not called
-    again, since the error would be printed at each redraw; :meth:`refuse` gets the message ``FAILED``.
+    again, since the error would be printed at each redraw. :meth:`refuse` gets the reason: the message ``FAILED`` or,
+    for a PreviewError, the message of the error.
     """
 
     FAILED = "The overlay cannot be drawn ({error})."

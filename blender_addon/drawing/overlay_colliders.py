@@ -23,9 +23,11 @@ _BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ 
 
 
 class ColliderLines(NamedTuple):
-    """Lines of a collider, as pairs of ends in its object space: ``edges`` (2e,3), its e mesh edges, and ``outline``
-    (2o,3), the edges of its surface moved outwards by contact distance. ``sources`` are the ``session_uid`` of the
-    objects drawn.
+    """Lines of a collider. ``edges`` are the edges of the collider's mesh and instances. ``outline`` are the edges of a
+    second surface: the collider's surface, offset outwards by the contact distance. An open mesh has such a surface on
+    both sides. ``sources`` are the ``session_uid`` of the objects drawn.
+
+    ``edges`` (2e,3) and ``outline`` (2o,3) have two rows per line: its two ends, in the collider's object space.
     """
 
     edges: np.ndarray

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """Cutting plane perpendicular to ``axis`` (0, 1, 2), at ``offset`` from 0 (lowest tet) to 1 (highest tet). The tets
-    below it are shown or, with ``flipped``, those above it.
+    """Cutting plane perpendicular to ``axis`` (0, 1, 2), at ``offset`` from 0 (lowest tet) to 1 (highest tet). Tets
+    below the plane are shown. If ``flipped`` is True, tets above the plane are shown instead.
     """
 
     axis: int
@@ -31,11 +31,11 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Vertex attributes of the corners of t triangles, each an array (3t,4) float32. The first three columns are a
-    vector, the fourth column is a number.
+    """Vertex attributes of the corners of t triangles. Each attribute is an array (3t,4) float32.
 
-    ``position``: position in object space; the index 0, 1 or 2 of the corner in the triangle. ``normal``: outward unit
-    normal; 0. ``colour``: linear colour; 1.
+    ``position``: x, y, z in object space, and as fourth column the index of the corner in its triangle (0, 1 or 2).
+    ``normal``: outward unit normal, and as fourth column 0. ``colour``: linear red, green, blue, and as fourth column
+    1.
     """
 
     position: np.ndarray
@@ -93,8 +93,9 @@ class ShownTets:
 
 
 def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
-    """Return the frame store, of the bake or of live mode, that has the newest tetrahedra of a body, and the
-    modification times of their files, ns. Return (None, ()) if neither has tetrahedra.
+    """Compare the two frame stores of a body: the store of its bake and the store of live mode. Return the store whose
+    tetrahedra are newer, and the modification times of the files with these tetrahedra, ns. Return (None, ()) if
+    neither store has tetrahedra.
     """
     folders = [frame_folders.recorded_folder(obj), frame_folders.live_path(obj) if frame_folders.has_home() else None]
     found = []

@@ -42,7 +42,7 @@ class FineCard:
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """Index (n,), per mesh vertex, of the subdivided vertex that depends most on the mesh vertex."""
+        """For each mesh vertex, the index of the subdivided vertex that depends most on this mesh vertex, (n,)."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)

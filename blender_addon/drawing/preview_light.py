@@ -13,15 +13,22 @@ from typing import Any, NamedTuple
 Colour = tuple[float, float, float]
 
 _GLOSS = 25.0
-"""Blinn exponent of the highlight of a light with wrap 0."""
+"""Blinn exponent of the highlight of a light with wrap 0. The wrap says how far diffuse light reaches beyond the lit
+hemisphere. For a larger wrap the exponent is smaller, but at least 1.
+"""
 
 _FACING = 0.05
-"""Weight of highlights where a surface is seen along its normal; 0.4 at grazing angles. Diffuse light has the rest."""
+"""Weight of highlights where a surface is seen along its normal. The weight grows to 0.4 at grazing angles. Diffuse
+light has the weight 1 minus the weight of highlights.
+"""
 
 
 class Light(NamedTuple):
-    """Light: ``direction``, the unit vector towards it in view space; linear colours of its ``diffuse`` and
-    ``specular`` light; ``wrap``, 0 (Lambert) to 1, by which the diffuse light wraps around beyond the hemisphere.
+    """Light that is fixed to the view.
+
+    ``direction``: unit vector towards the light, in view space. ``diffuse``, ``specular``: linear colours. ``wrap``:
+    how far diffuse light reaches beyond the hemisphere that faces the light, from 0 (Lambert: no farther) to 1 (the
+    whole sphere).
     """
 
     direction: Colour
@@ -46,8 +53,8 @@ def studio_lights(preferences: Any) -> tuple[Light, ...]:
 
 
 def lighting_source(lights: tuple[Light, ...]) -> str:
-    """Return GLSL that computes the lit colour ``linear`` from ``lit_normal`` and ``lit_colour`` in view space, where
-    the viewer looks along -z.
+    """Return GLSL that computes the lit colour ``linear`` from the normal ``lit_normal`` and the unlit colour
+    ``lit_colour``. The normal is in view space, where the viewer looks along -z.
     """
     lines = [
         "  vec3 n = normalize(gl_FrontFacing ? lit_normal : -lit_normal);",

@@ -21,9 +21,10 @@ _STEPS = 1023
 """Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
-"""Determinant above which :func:`_derivatives` corrects the derivatives at a vertex, by the inverse of a (2,2) matrix.
-The matrix consists of the mean derivatives of the vertex's two tangent coordinates along the two tangents. On a plane
-the matrix is the identity. At a smaller determinant, the triangles around the vertex are too folded for a correction.
+"""Limit of a determinant in :func:`_derivatives`. The mean derivatives of a vertex's two tangent coordinates along the
+two tangents form a (2,2) matrix, which is the identity on a plane. If the determinant of this matrix is above the
+limit, the inverse of the matrix corrects the derivatives at the vertex. If not, the triangles around the vertex are too
+folded for a correction.
 """
 
 
@@ -41,9 +42,12 @@ class DrawnMesh(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """Skinning of n points by h handles in world space: see ``core/methods/subspaces/skinning.py``.
+    """Linear blend skinning of n points in world space by h handles (``core/methods/subspaces/skinning.py``). A handle
+    is an affine displacement of the coordinates ``(p - centre) / size``. A point moves by the sum of all handles,
+    weighted by the point's skinning weights.
 
-    ``rest`` (n,3) m, rest positions; ``weights`` (n,h); ``centre`` (3,) m and ``size`` m of the body.
+    ``rest`` (n,3), m: rest positions. ``weights`` (n,h). ``centre`` (3,), m, and ``size``, m: centre and size of the
+    body.
     """
 
     rest: np.ndarray
@@ -53,9 +57,11 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """GPU vertices, g in number: ``vertices`` (g,), the mesh vertex of each; ``normals`` (g,3), unit; ``triangles``
-    (t,3) and ``edges`` (e,2), indices of GPU vertices; ``slopes`` (2,g,h), derivatives of the h skinning weights along
-    the two tangents, times the body's size.
+    """The g GPU vertices of a mesh. A GPU vertex is a mesh vertex with one of the normals that its face corners have.
+
+    ``vertices`` (g,): index of the mesh vertex. ``normals`` (g,3): unit normals. ``triangles`` (t,3) and ``edges``
+    (e,2): indices of GPU vertices. ``slopes`` (2,g,h): derivatives of the h skinning weights along the two tangents of
+    a GPU vertex, times the body's size.
     """
 
     vertices: np.ndarray
@@ -85,7 +91,7 @@ class BentCard:
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
     """Return the rest shape of a simulated object's mesh, after the modifiers that precede the simulation in the
-    modifier stack. The object's transform at ``frame`` maps it to world space. The scene is restored.
+    modifier stack. The object's transform at ``frame`` maps the shape to world space. The scene is restored.
     """
     position = stack_position(obj)
     with cut_after(obj, position), at_frame(context.scene, frame):
@@ -120,8 +126,8 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """Return the GPU vertices of a mesh at rest. Their ``slopes`` tell how the skinning weights in ``skin`` change
-    along the surface.
+    """Return the GPU vertices of a mesh at rest. Their ``slopes`` are the derivatives along the surface of the skinning
+    weights in ``skin``.
     """
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
@@ -159,9 +165,13 @@ def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarra
 
 
 def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, rest: np.ndarray) -> list[sp.csr_matrix]:
-    """Return two matrices (g,n), one per tangent, that map values at the n mesh vertices to derivatives along this
-    tangent at the g GPU vertices. They are area-weighted means over the adjacent triangles, exact for functions linear
-    in the tangent plane. ``triangles`` and ``fans`` (t,3) are mesh and GPU vertices of the triangles.
+    """Return two matrices, one for each of the two tangents at a GPU vertex. A matrix maps values at the n mesh
+    vertices to derivatives along its tangent at the g GPU vertices. A derivative is an area-weighted mean over the
+    adjacent triangles, and is exact for functions linear in the tangent plane.
+
+    The matrices are (g,n). ``triangles`` (t,3): mesh vertices of the triangles. ``fans`` (t,3): GPU vertices of the
+    same triangles. ``normals`` (g,3): unit normals. ``rest`` (n,3): rest positions relative to the
+    body's centre, divided by the body's size.
     """
     x = rest[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])

@@ -24,7 +24,9 @@ occupy two of them, which leaves 14 for weights.
 """
 
 MOST_IN_ATTRIBUTES = 4 * (SLOTS - 2) // 3
-"""Maximum number of handles, 18, whose three numbers per vertex fit in the 14 vertex attributes left for weights."""
+"""Maximum number of handles whose weights fit in vertex attributes: 18. A handle needs three numbers per vertex. The 14
+attributes left for weights hold four numbers each.
+"""
 
 _FOUR = ("vec3(a.x, a.y, a.z)", "vec3(a.w, b.x, b.y)", "vec3(b.z, b.w, c.x)", "vec3(c.y, c.z, c.w)")
 
@@ -99,20 +101,22 @@ def in_attributes(handles: int) -> bool:
 
 
 def attribute_count(handles: int) -> int:
-    """Return the number of four-float vertex attributes that hold three numbers for each of ``handles`` handles."""
+    """Return the number of vertex attributes needed for the weights of ``handles`` handles. A handle needs three
+    numbers, and an attribute holds four.
+    """
     return -(-3 * handles // 4)
 
 
 def texels_each(handles: int) -> int:
-    """Return the number of four-float texels per vertex that hold the weights of ``handles`` handles: three texels per
-    four handles.
+    """Return the number of texels per vertex needed for the weights of ``handles`` handles. A handle needs three
+    numbers, and a texel holds four, so four handles need three texels.
     """
     return 3 * -(-handles // 4)
 
 
 def handle_rows(handles: int) -> int:
-    """Return the number of four-float rows in the handles' uniform buffer: three per handle, for a number of handles
-    rounded up to a multiple of four.
+    """Return the number of rows in the handles' uniform buffer. A row has four floats, and a handle has three rows. The
+    number of handles is rounded up to a multiple of four.
     """
     return 12 * -(-handles // 4)
 

@@ -27,7 +27,9 @@ def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
 
 
 def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
-    """Write lines of text in the lower left corner, beside the toolbar, in ``colours``; lines without one are white."""
+    """Write lines of text in the lower left corner, beside the toolbar. ``colours`` has the colour of each line; lines
+    without a colour are white.
+    """
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
@@ -94,8 +96,8 @@ def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colo
 
 
 def free_corners(context: Any) -> tuple[float, float, float]:
-    """Return the left, right and lower edge, pixels, of the part of a 3D View that toolbar, sidebar and asset shelf
-    leave free.
+    """Return the left, right and lower edge of the visible part of a 3D View. Toolbar, sidebar and asset shelf cover
+    the rest. The unit is pixels of the region.
     """
     region = context.region
     left, right, below = 0.0, float(region.width), 0.0

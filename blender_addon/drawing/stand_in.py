@@ -82,8 +82,8 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Remove stand-ins (temporary mesh objects of live mode) that an undo or a loaded file has brought back, except the
-    stand-in with the ``session_uid`` ``but``.
+    """Remove stand-ins (temporary mesh objects of live mode) that an undo or a loaded file has brought back. ``but`` is
+    the ``session_uid`` of the stand-in that is in use and stays.
     """
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

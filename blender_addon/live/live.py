@@ -51,7 +51,7 @@ def current() -> Session | None:
 
 
 def session_of(obj: Any) -> Session | None:
-    """Return the session of live mode if it runs on this object, else None."""
+    """Return the running session of live mode if its body is ``obj``, else None."""
     return (
         _session if _session is not None and obj is not None and _session.work.object_uid == obj.session_uid else None
     )
@@ -75,8 +75,8 @@ def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, 
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start a session on a job in a child process, and record if ``record``. ``begun`` are initial values of fields of
-    :class:`LiveState`.
+    """Start a session of live mode on a job, in a child process. If ``record`` is True, record the frames.
+    Keyword arguments ``begun`` are initial values of fields of :class:`LiveState`.
     """
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
@@ -104,8 +104,8 @@ def note_error(obj: Any, error: Exception | str) -> None:
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """Return the body's job for live mode, in steps, read from the current scene. Springs made from its last recording
-    are left out.
+    """Return a generator that reads the body's job for live mode from the current scene, step by step, and returns the
+    job. Springs made from the last recording of the body are left out.
     """
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
@@ -113,7 +113,7 @@ def job_steps(obj: Any) -> Steps[Job]:
 
 def stop(message: str = "", keep: Task | None = None) -> None:
     """End the session, restore the scene, and abandon all tasks except ``keep``. The panel shows ``message``, the
-    reason why the session ended; "" if the user ended the session.
+    reason why the session ended. ``message`` is "" if the user ended the session.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -168,12 +168,16 @@ def is_outdated(session: Session) -> bool:
 
 
 def reset() -> None:
-    """Return to the first frame, release all grabs, and simulate the scene as it is now, with all edits."""
+    """Return to the first frame, release all grabs (springs by which the mouse pulls vertices), and simulate the scene
+    as it is now, with all edits.
+    """
     _begin_anew(record=False)
 
 
 def record() -> None:
-    """Return to the first frame and record all frames, in the scene as it is now, with all edits. Grabs are kept."""
+    """Return to the first frame and record all frames, in the scene as it is now, with all edits. Grabs (springs by
+    which the mouse pulls vertices) are kept.
+    """
     _begin_anew(record=True)
 
 
@@ -226,8 +230,10 @@ def leave_off() -> None:
 
 
 def grab(vertex: int, target: Any, strength: float) -> None:
-    """Pull the surface vertex with index ``vertex`` to a ``target`` (3,), m, world space, by a spring of stiffness
-    ``strength``, N/m. Both are rounded to values that keyframes store exactly.
+    """Pull the surface vertex with index ``vertex`` to the position ``target`` by a spring of stiffness ``strength``.
+    Target and stiffness are rounded to values that keyframes store exactly.
+
+    ``target`` (3,), m, world space. ``strength``, N/m.
     """
     session = _session
     first = session.job.body.first_positions[vertex]
@@ -237,13 +243,15 @@ def grab(vertex: int, target: Any, strength: float) -> None:
 
 
 def pin(vertex: int) -> None:
-    """Pin the grab of a vertex, so that it remains when the mouse button is released."""
+    """Pin the grab of a vertex (spring by which the mouse pulls the vertex). A pinned grab remains when the mouse
+    button is released.
+    """
     if _session is not None and vertex in _session.state.grabs:
         _session.work.note(Pulled(_session.state.grabs[vertex]._replace(pinned=True)))
 
 
 def let_go(vertex: int) -> None:
-    """Release the grab of a vertex."""
+    """Release the grab of a vertex (spring by which the mouse pulls the vertex)."""
     if _session is not None:
         _session.work.note(LetGo(vertex))
 
@@ -351,16 +359,17 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of modifiers that viewports show, but live mode does not: all after the simulated position in
-    the modifier stack, except a Subdivision directly after it.
+    """Return the names of the modifiers that viewports show, but live mode does not. These modifiers act on the
+    simulated shape: they come after the position in the modifier stack at which the shape is simulated. A Subdivision
+    is left out if it is the first of them, since live mode draws it.
     """
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the spring stiffness of a grab, N/m. It is the user's setting or, if this is 0, chosen so that the body's
-    weight stretches the spring only a little.
+    """Return the stiffness of a grab (spring by which the mouse pulls a vertex), N/m. The stiffness is the user's
+    setting. If the setting is 0, the stiffness is chosen so that the body's weight stretches the spring only a little.
     """
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

@@ -49,8 +49,9 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the body's vertex nearest to the pixel ``where`` of the region. Return None if the body is too
-    far from this pixel. The largest distance is ``NEAR_BODY`` pixels at a UI scale of 1, and grows with the UI scale.
+    """Return a :class:`Drag` for the vertex of the body that is nearest to the pixel ``where`` of the region. Return
+    None if the body is too far from this pixel. The largest distance is ``NEAR_BODY`` pixels at a UI scale of 1, and
+    grows with the UI scale.
     """
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
@@ -68,14 +69,17 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a drag of a vertex at ``point`` (3,), m. The mouse was at the pixel ``where``, beside the vertex. The drag
-    keeps the offset between mouse and vertex, so that the vertex does not jump to the mouse.
+    """Return a :class:`Drag` for a vertex at the position ``point`` (3,), m. The mouse was at the pixel ``where``,
+    beside the vertex. The Drag keeps the offset between mouse and vertex, so that the vertex does not jump to the
+    mouse.
     """
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 
 def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a drag of the grabbed vertex whose target marker is at the pixel ``where`` of the region, or None."""
+    """Return a :class:`Drag` for the grabbed vertex whose marker is at the pixel ``where`` of the region. A marker
+    shows the target to which live mode pulls a vertex. Return None if no marker is there.
+    """
     scale = context.preferences.system.ui_scale
     for vertex, _held, mark in session.view.grab_marks(context.region, context.region_data):
         if np.hypot(mark[0] - where[0], mark[1] - where[1]) <= NEAR_PIN * scale:

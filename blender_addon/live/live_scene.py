@@ -27,7 +27,8 @@ class Stage:
     object_uid, scene_uid : ``session_uid`` of the body and the scene
     layer_name : name of the view layer
     frame, subframe : frame of the scene before the session
-    hidden : True while live mode hides the mesh; ``was_selected`` is its selection before
+    hidden : True while live mode hides the mesh
+    was_selected : True if the object was selected before live mode hid its mesh
     """
 
     object_uid: int
@@ -43,7 +44,9 @@ class Stage:
 
     @classmethod
     def of(cls, obj: Any, context: Any) -> Stage:
-        """Return the stage for an object in the scene and view layer of a context; nothing is hidden yet."""
+        """Return a Stage that identifies an object, and the scene and view layer of a context. The mesh of the object
+        stays visible until :meth:`begin`.
+        """
         return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
 
     @property
@@ -78,7 +81,9 @@ class Stage:
     # -- the mesh -------------------------------------------------------------------------------------------------
 
     def hide(self, obj: Any) -> None:
-        """Hide the mesh, unless it is hidden already. Called repeatedly, since an undo or Reveal Hidden shows it."""
+        """Hide the mesh, unless it is hidden already. This method is called repeatedly, since an undo or Reveal Hidden
+        shows the mesh again.
+        """
         layer = self.layer
         if obj.hide_get(view_layer=layer):
             return
@@ -103,8 +108,9 @@ class Stage:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the mesh within the context, so that it can be read at other frames. Frame changes within it are
-        ignored.
+        """Return a context manager that shows the mesh, so that the mesh can be read at other frames. Live mode does
+        not react to frame changes that are made while the context manager is active. At its end, the mesh is hidden
+        again if it was hidden before.
         """
         hidden = self.hidden
         self.show()
@@ -130,7 +136,9 @@ class Stage:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Do not record frame changes of the scene within the context, since live mode makes them itself."""
+        """Return a context manager for frame changes that live mode itself makes. These frame changes are not recorded
+        (:meth:`note_frame_change`).
+        """
         self._moving = True
         try:
             yield
@@ -160,7 +168,7 @@ class Stage:
 
 
 def is_rendering() -> bool:
-    """Return True if Blender renders the scene or a viewport animation; it then sets the frame itself."""
+    """Return True if Blender renders the scene or a viewport animation. Blender then sets the frame itself."""
     return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
 
 

@@ -26,9 +26,9 @@ AVERAGED = 30
 LATE = 0.25
 """Maximum lag behind real time that live mode catches up, s; a longer lag is shortened to this value."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Limits on the number of frames that are requested at once, if more than one. Their total computation time is at most
-``AHEAD``, s, or the time between two polls if this is longer. Their number is at most ``MOST_AHEAD``. A mouse move
-takes effect only after the requested frames.
+"""Limits on the number of frames that are requested at once. One frame may always be requested. More frames are
+requested only if their total computation time is at most ``AHEAD``, s, or at most the time between two polls of the
+child process. Their number is at most ``MOST_AHEAD``. A mouse move takes effect only after the requested frames.
 """
 
 
@@ -49,9 +49,7 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """Return vertex, target (three floats, m) and stiffness (N/m) as a dictionary for JSON, as
-        in :class:`Advance`.
-        """
+        """Return a dictionary for JSON, as in :class:`Advance`: vertex, target (three floats, m), stiffness (N/m)."""
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
@@ -103,11 +101,12 @@ class LiveState(state_machine.State):
     Attributes
     ----------
     first, last : first and last frame of the job; animated inputs stay constant after the last
-    frame_rate : frames per second; ignored if ``free``, when frames follow as fast as they are computed
+    frame_rate : frames per second, ignored if ``free``
+    free : True if frames follow as fast as they are computed
     shown : last frame received
-    grabs : grab of each pulled vertex, by its index
+    grabs : grab of each pulled vertex, by the index of the vertex
     wishes : requests by the user that are not sent yet; they are sent before the next frame
-    out : requests sent, but not answered yet; either one request of any kind, or several requests for frames
+    out : requests sent, but not answered yet: one request of any kind, or several requests that are all for frames
     take : recorded grabs: for each frame a list of dictionaries, one per grab; None without a recording
     recorded : True if the recording is complete
     stale : True if the modes were computed for another stiffness distribution
@@ -247,7 +246,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
     """Return the state with the request ``wish`` of the user in the queue. A change of stiffness replaces an earlier
-    one in the queue. A reset releases all grabs; a recording keeps them.
+    change of stiffness in the queue. A reset releases all grabs; a recording keeps the grabs.
     """
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))

@@ -69,8 +69,8 @@ class View(Layer):
         return None if subdivision is None else settings_of(*subdivision)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """Set up the preview of the body, subdivided by the ``settings`` of its Subdivision
-        modifier; None without one.
+        """Set up the preview of the body, and subdivide it by the ``settings`` of the body's Subdivision modifier.
+        ``settings`` is None if there is no such modifier.
         """
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
@@ -102,13 +102,14 @@ class View(Layer):
 
     def seen(self) -> np.ndarray:
         """Return the vertex positions of the last frame drawn, (n,3), m, world space, for picking. If drawing is slow,
-        several frames arrive between two redraws, so the last one received may differ from what the user sees.
+        several frames arrive between two redraws. The last frame received may then differ from the frame that the user
+        sees.
         """
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface that was drawn last: vertices (m,3), m, and vertex indices of triangles (t,3). It is
-        subdivided if the viewport shows a Subdivision.
+        """Return the surface that was drawn last: vertex positions (m,3), m, and vertex indices of triangles (t,3). The
+        surface is subdivided if the viewport shows a Subdivision.
         """
         return self._preview.surface(self._seen), self._preview.triangles
 
@@ -119,7 +120,11 @@ class View(Layer):
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
-        """Display the body deformed by handles (affine displacements), (h,4,3), m, or at vertex positions (n,3), m."""
+        """Display the body at vertex ``positions``. If ``positions`` is None, display the body deformed by ``handles``
+        (affine displacements).
+
+        ``handles`` (h,4,3), m. ``positions`` (n,3), m.
+        """
         if positions is None:
             self._preview.set_handles(handles)
         else:
@@ -137,8 +142,8 @@ class View(Layer):
         self._shown = None
 
     def fall_back(self) -> None:
-        """Display a stand-in, a temporary mesh object, if the GPU cannot draw the body or the user chose so; else
-        remove it. It is created again after a save or an undo has removed it.
+        """Display a stand-in (temporary mesh object that shows the body) if the GPU cannot draw the body or the user
+        chose so. Otherwise, remove the stand-in. Create the stand-in again after a save or an undo has removed it.
         """
         obj = self._session.object
         if obj is None:
@@ -159,12 +164,14 @@ class View(Layer):
             self._stand_in.move(self._preview.surface())
 
     def put_away(self) -> None:
-        """Remove the stand-in from the scene; the next poll creates it again."""
+        """Remove the stand-in (temporary mesh object that shows the body) from the scene. The next poll creates the
+        stand-in again.
+        """
         if self._stand_in is not None:
             self._stand_in.remove()
 
     def remove(self) -> None:
-        """Stop drawing, and remove the stand-in."""
+        """Stop drawing, and remove the stand-in (temporary mesh object that shows the body)."""
         super().remove()
         self.put_away()
         redraw_views()
@@ -172,7 +179,7 @@ class View(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """Draw the body in world space, unless a stand-in is moved instead."""
+        """Draw the body in world space, unless a temporary mesh object (stand-in) shows the body."""
         obj = self._body_in(context)
         if obj is None or self.refused:
             return
@@ -192,7 +199,9 @@ class View(Layer):
         )
 
     def _body_in(self, context: Any) -> Any | None:
-        """Return the body if the 3D View of a context would show it, were it not hidden by live mode; else None."""
+        """Return the body if the 3D View of a context would show the body without live mode, which hides it. Return
+        None otherwise.
+        """
         obj = self._session.object
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
@@ -236,8 +245,9 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Return a tuple per grab in view: its vertex, the pixel of the vertex and the pixel of the target. If a
-        Subdivision is drawn, both pixels are shifted to the subdivided surface.
+        """Return one tuple for each grab in view. A grab is a spring that pulls a vertex to a target. The tuple has the
+        index of the vertex, the pixel of the vertex and the pixel of the target. If a Subdivision is drawn, both pixels
+        are shifted to the subdivided surface.
         """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
-    """Return True if the 3D View of a context would show the object, were it not hidden by live mode. Checked are
-    scene, view layer, local view, collections and the filter for meshes, but not Local Collections, whose content
-    Blender does not expose.
+    """Return True if the 3D View of a context would show the object without live mode, which hides it. The function
+    checks scene, view layer, local view, collections and the filter for meshes. It does not check Local
+    Collections, since Blender does not expose their content.
     """
     space = context.space_data
     return (
@@ -26,8 +26,8 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
 
 
 def _is_in_local_view(obj: Any, context: Any) -> bool:
-    """Return True if the object is in the local view of a context. The context must have one, else Blender raises an
-    error. Only the evaluated copy of the object stores this.
+    """Return True if the object is in the local view of a context. The context must have a local view, else Blender
+    raises an error. Only the evaluated copy of an object stores whether the object is in a local view.
     """
     return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 

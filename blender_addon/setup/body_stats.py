@@ -17,8 +17,8 @@ from .unit_format import extent_words, mass_words, scale_words, size_words, two_
 FAR = 0.1
 """Sag, as a fraction of the body's size, above which the panel proposes a smaller simulation scale."""
 SAG = 0.05
-"""Sag of a new body as a fraction of its reach (largest distance from its pins; without pins, its height): visibly
-soft, but in shape.
+"""Sag of a new body, as a fraction of the body's reach: visibly soft, but in shape. The reach is the largest distance
+of a point of the body from the pins or, without pins, the height of the body.
 """
 UPRIGHT = 2.0
 """Stiffness of a new standing body divided by the stiffness below which it buckles under its own weight: a margin for
@@ -71,12 +71,13 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return the Young's modulus, Pa, to two digits, that a body needs to carry its own weight. With this modulus, the
-    body does not buckle, and it sags by at most the fraction ``SAG`` of its reach. The reach is the largest distance
-    from its pins or, without pins, its height. Return 0 if it encloses no volume or a vertex is NaN.
+    """Return the Young's modulus, Pa, that a body needs to carry its own weight. With this modulus, the body does not
+    buckle, and sags by at most the fraction ``SAG`` of its reach. The reach is the largest distance of a point of the
+    body from the pins or, without pins, the height of the body. Return 0 if the body encloses no volume, or if a vertex
+    is NaN.
 
     The body is assumed to consist of its first material alone. Gravity is the scene's, or Earth's if the scene has
-    none.
+    none. The modulus is rounded to two digits, and then limited to ``STIFFNESS_RANGE``.
     """
     sag = measured_body(obj, context).sag
     if sag is None or not 0.0 < sag.reach < math.inf:  # reach is NaN if a vertex is

@@ -65,8 +65,8 @@ class BodyMeasure(NamedTuple):
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return :func:`measure_body` of a body from a cache; measure again if an input has changed or the cached result
-    has expired.
+    """Return the result of :func:`measure_body` for a body from a cache. The body is measured again if an input has
+    changed, or if the cached result has expired.
     """
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = (
@@ -94,8 +94,8 @@ def forget(obj: Any) -> None:
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return estimates of a body from the surface of a mesh that approximates its simulated shape
-    (:func:`_measured_about`).
+    """Estimate properties of a body, such as size, volume and sag, from the surface of a mesh. The mesh approximates
+    the simulated shape of the body (:func:`_measured_about`).
     """
     from ...core.jobs.checks.sag import sag_of
 
@@ -124,8 +124,8 @@ def sheet_distance(obj: Any, context: Any) -> float:
 
 
 def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
-    """Return the weight of the object's mesh, N, and its longest side in world space, m; the weight is 0 if the surface
-    encloses no volume.
+    """Return the weight of the object's mesh, N, and the longest side of the mesh in world space, m. The weight is 0 if
+    the surface encloses no volume.
 
     Painted densities are averaged over the vertices; materials with a region or a depth are ignored.
     """

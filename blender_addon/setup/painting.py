@@ -50,16 +50,17 @@ def normalize_maps(obj: Any) -> None:
 
 
 def _mirrored_name(obj: Any, name: str) -> str | None:
-    """Return the name of the vertex group that Blender's brush also paints, on the mirrored side; None if mirroring is
-    off or it is the same group.
+    """Return the name of the vertex group on the mirrored side that Blender's brush paints together with the vertex
+    group ``name``. Return None if mirroring is off, or if the mirrored name equals ``name``.
     """
     mesh, other = obj.data, bpy.utils.flip_name(name)
     return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the index in ``names`` of the first material's map, or None if ``names`` does not contain this map. The
-    index is the argument ``fill`` of :func:`balanced`.
+    """Return the column of the material map that receives the missing weight where maps sum to less than one. This is
+    the map of the first material, and its column is its index in ``names``. Return None if ``names`` does not
+    contain the map. The column is the argument ``fill`` of :func:`balanced`.
     """
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None

@@ -9,8 +9,8 @@ import bpy
 
 
 def redraw(views: bool = True) -> None:
-    """Redraw the 3D Views and the Properties editors. Without ``views``, redraw only the sidebars of the 3D Views, and
-    the Properties editors.
+    """Redraw the Properties editors and the 3D Views. If ``views`` is False, redraw only the sidebars of the 3D Views,
+    but still the whole Properties editors.
     """
     for area in _areas():
         if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
@@ -27,7 +27,9 @@ def redraw_views() -> None:
 
 
 def redraw_status() -> None:
-    """Redraw the status bar, which is not an area of the screen, unless it shows the text of a running tool."""
+    """Redraw the status bar of each window in which no tool is running. A running tool may show its text there. The
+    status bar is not an area of the screen, so :func:`redraw` does not redraw it.
+    """
     for window in bpy.context.window_manager.windows:
         if not len(window.modal_operators):
             window.workspace.status_text_set_internal(None)

@@ -12,9 +12,9 @@ from ...foundation.unit_words import frequency_words, length_words
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
-"""Ratio of the largest to the smallest Young's modulus from which Newton's method leaves stiff parts far from
-equilibrium. At a ratio of 1e5 the gradient after five iterations is 6e4 times that of Mixed FEM, and the energies of
-swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
+"""Limit of the ratio of the largest to the smallest Young's modulus in a body. If the ratio is at least this limit,
+Newton's method leaves stiff parts far from equilibrium. At a ratio of 1e5, the gradient after five iterations is 6e4
+times the gradient of Mixed FEM, and the energies of swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
 """
 CELLS_THROUGH = 2
 """Number of cells that a part needs through its thickness. Bars two cells thick are 1.02 to 1.07 times too stiff in
@@ -23,10 +23,11 @@ four cells thick 1.01 to 1.03 times. Poisson's ratios were 0.3 to 0.499, and the
 (unsmoothed) tets, bars two cells thick are 1.4 to 2.3 times too stiff in torsion (``docs/design/elements.md``).
 """
 MATCHED_THROUGH = 1
-"""Smallest thickness of a part, in cells, at which *Match Resolution* can replace a finer lattice. The table has errors
-relative to the swing's amplitude, with and without *Match Resolution* (``bench eigenfit``, ``lattice_*``; plain tets).
-Ears half a cell thick keep an error of a quarter.
+"""Smallest thickness of a part, in cells, at which *Match Resolution* can replace a finer lattice. The table has the
+errors of the motion of swinging bodies, relative to the amplitude of the motion (``bench eigenfit``, ``lattice_*``;
+plain tets). Ears half a cell thick keep an error of a quarter.
 
+    Match Resolution                              on          off
     clamped bars, 1 and 1.6 cells thick           2 %         5 to 55 %
     bear and Suzanne, 8 and 12 cells across       3 to 8 %    8 to 55 %
 """
@@ -37,10 +38,12 @@ MOST_TETS = 200_000
 PATIENCE = 5.0
 """Computing time per frame, s, above which a subspace is proposed."""
 MOVEMENT = 0.02
-"""Largest displacement of pins or colliders per step, relative to the body's size, without advice for more substeps.
+"""Limit of the displacement of pins or colliders per step, relative to the body's size. Above this limit, the advice
+is to raise the substeps until the displacement per step is within the limit, but to at most MOST_SUBSTEPS.
+
 A bar of 50 kPa was shaken, and its motion compared with the motion at 16 substeps per frame. Shaken by 1 % of its size
 per frame, the bar deviated by 7 % of its size with one substep. Shaken by 5 to 26 % per frame, the bar deviated by 24
-to 59 % with one substep, and by half as much with the substeps that this limit proposes.
+to 59 % with one substep, and by half as much with the advised number of substeps.
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
@@ -73,8 +76,8 @@ class BodyFacts:
     the length of that side at rest, m. ``contrast`` is the ratio of the largest to the smallest Young's modulus.
     ``thickness`` is the median thickness, m, of the parts less than two cells thick, 0 if there are none. ``movement``
     is the largest displacement per frame, m, of a pin or collider vertex, after subtraction of that vertex's mean
-    displacement per frame; None if only one frame is known. ``slowest`` is the estimated lowest vibration frequency,
-    Hz, 0 if unknown.
+    displacement per frame. ``movement`` is None if there are pins or mesh colliders, but only one frame. ``slowest`` is
+    the estimated lowest vibration frequency, Hz, 0 if unknown.
     """
 
     tets: int
@@ -166,9 +169,9 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a ConJac solver, which integrates a few dynamic nodes in time, or return None if it does not suit.
+    """Propose a ConJac solver, which integrates a few dynamic nodes in time. Return None if ConJac does not suit.
 
-    ConJac is proposed if the chosen solver is an iterative one in the full space, which would damp out the vibration
+    ConJac is proposed if the chosen solver is an iterative solver in the full space, which would damp out the vibration
     of a springy body.
     """
     kind, pace = solver.kind, _pace(facts, solver, use)
@@ -228,10 +231,10 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if *Match Resolution* has a suitable finer lattice, whose vibrations it would reproduce.
+    """Return True if the body is suited to *Match Resolution*, which reproduces the vibrations of a finer lattice.
 
-    The finer lattice must have at least 1.5 times as many cells across the body as the present lattice, which has
-    ``cells``. The finer lattice must also have at most MOST_TETS tets.
+    ``cells`` is the present number of cells across the body. The finer lattice must have at least 1.5 times as many
+    cells across the body, and at most MOST_TETS tets.
     """
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
@@ -259,8 +262,8 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
 def tets_at(facts: BodyFacts, cells_across: int) -> float:
     """Estimate the number of tetrahedra that the body would have with ``cells_across`` cells along its longest side.
 
-    The number grows with the square of ``cells_across`` while thin parts are at most one cell thick, with the cube
-    beyond.
+    The number of tetrahedra grows with the square of ``cells_across`` while thin parts are at most one cell thick. At
+    larger ``cells_across`` it grows with the cube.
     """
     one_through = facts.size / facts.thickness + 0.5 if facts.thickness > 0.0 else 1.0
     before, now = (cells**2 * max(cells / one_through, 1.0) for cells in (facts.cells_across, cells_across))

@@ -1,4 +1,4 @@
-"""Facts of a body for advice, measured when its tetrahedra are available."""
+"""Properties of a body on which the advice about its settings depends, measured when its tetrahedra are available."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ THIN_PART = 0.05
 
 
 def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> BodyFacts:
-    """Measure the facts of a job's body; ``thickness`` comes from :func:`thin_warnings.thickness_of`."""
+    """Measure the properties of a job's body on which the advice about solver, resolution and time step depends.
+
+    ``thickness`` comes from :func:`thin_warnings.thickness_of`.
+    """
     stiffness = fields.youngs_modulus
     return BodyFacts(
         tets=len(mesh.tets),
@@ -42,10 +45,11 @@ def thin_thickness(thickness: Thickness | None) -> float:
 
 
 def movement_of(job: Job) -> float | None:
-    """Return the largest displacement per frame, m, of a pin or collider vertex, minus that vertex's mean displacement.
+    """Return the largest deviation of a pin or collider vertex from uniform motion, m per frame.
 
-    The mean over the frames is subtracted, since a body follows uniform motion without jiggling. The result is None if
-    the body has pins or mesh colliders, but the job only one frame.
+    The deviation is the displacement of a vertex in one frame minus the mean displacement of the vertex per frame.
+    Uniform motion is subtracted, since a body follows it without jiggling. The result is None if the body has pins or
+    mesh colliders, but the job has only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
@@ -56,10 +60,11 @@ def movement_of(job: Job) -> float | None:
 
 
 def _movement(positions: np.ndarray) -> float:
-    """Return the largest difference, m, between the displacement of a vertex in one frame and the mean over the frames.
+    """Return the largest deviation of n vertices from uniform motion, m per frame.
 
-    ``positions`` (frames,n,3), m, are those of n vertices. Frames are compared one by one, since the array of all
-    displacements may not fit into memory.
+    The deviation is the displacement of a vertex from one frame to the next, minus the mean of these displacements over
+    all frames. Frames are compared one by one, since the array of all displacements may not fit into memory.
+    ``positions`` (frames,n,3), m: positions of the vertices.
     """
     if len(positions) < 2:
         return 0.0

@@ -125,7 +125,8 @@ def cost_of(
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
     """Estimate the computing time, s, per frame of a body of ``tets`` tets without contact.
 
-    The estimate scales the measured ``pace``, or, without one, the solver's typical step time on two cores.
+    The estimate scales the measured step time ``pace``. Without ``pace``, the estimate scales the solver's typical step
+    time on two cores.
     """
     known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
     if modes := mode_count(solver):
@@ -154,8 +155,9 @@ def mode_count(solver: SolverSettings) -> int:
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
     """Estimate the peak memory of a simulation, bytes.
 
-    ``entries`` is the number of scalar non-zeros in all matrix factors, ``other`` the memory, bytes, that does not
-    depend on the tetrahedra. ``modes`` is 0 in the full space.
+    ``tets`` and ``vertices`` are the numbers of tetrahedra and of their vertices. ``entries`` is the number of scalar
+    non-zeros in all matrix factors. ``other`` is the memory that does not depend on the tetrahedra, bytes. ``modes`` is
+    the number of modes, 0 in the full space.
     """
     if modes:
         own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)

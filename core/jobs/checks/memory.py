@@ -73,9 +73,10 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
-    """Return the nodes of the elements as if the whole body had one material.
+    """Return the nodes of the elements, computed as if the whole body had one material.
 
-    A body of several materials has fewer nodes per smoothed element, and needs no more memory.
+    The nodes determine the estimate of the memory. With several materials, smoothed elements have fewer nodes, so the
+    estimate is an upper bound for such a body.
     """
     if job.body.resolution.elements == "plain":
         return ElementNodes.of_tets(mesh.tets)
@@ -98,18 +99,18 @@ def _fewer_modes(job: Job) -> str:
 
 
 def _field_factors(job: Job) -> int:
-    """Return the number of matrix factors that extend accelerations from the surface into the body.
+    """Return the number of Cholesky factors that are needed to extend accelerations from the surface into the body.
 
-    This is 1 if accelerations vary over the surface, else 0; the factor has one unknown per vertex.
+    The number is 1 if accelerations vary over the surface, else 0. The factorized matrix has one unknown per vertex.
     """
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Return the number of preconditioner factors that conjugate gradients need besides the first.
+    """Return the number of additional Cholesky factors for the preconditioner of conjugate gradients.
 
-    This is 3, one per axis, if damping, colliders, springs or force fields add stiffness; 0 otherwise and in a
-    subspace.
+    The preconditioner always needs one factor. If damping, colliders, springs or force fields add stiffness, it needs
+    three additional factors, one per axis. The result is then 3. Otherwise, and in a subspace, the result is 0.
     """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields

@@ -11,7 +11,9 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.vertex_normals import face_normals
 
 SPACING, BESIDE = 0.25, 1e-3
-"""Spacing of the sample points on the surface, and offset to either side of it at which they are tested, in cells."""
+"""SPACING: distance between sample points on the surface, in cells. At each sample point, one point on each side of the
+surface is tested for being inside the body. BESIDE: distance of the tested points from the surface, in cells.
+"""
 OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
 """Limits. OUTSIDE: distance outside the skin, in cells, above which a surface point counts as lost. NOTICEABLE: lost
 fraction of the surface above which a warning is given. FAR: distance outside the skin, in cells, above which a single
@@ -22,8 +24,8 @@ point causes a warning; this limit finds thin rods, whose fraction of the surfac
 def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_across: int) -> list[str]:
     """Return warnings, each with a remedy, if parts of a body are too thin to collide, or separate parts move as one.
 
-    ``surface`` is the visible surface, ``mesh`` the lattice with ``cells_across`` cells along the longest side, and
-    ``skin`` the contact surface that was made from it.
+    ``surface`` is the visible surface. ``mesh`` is the lattice with ``cells_across`` cells along the longest side.
+    ``skin`` is the contact surface that was made from the lattice.
     """
     said, cell = [], surface.size / (cells_across - 0.5)
     share, farthest = lost(surface, skin, cell)

@@ -18,8 +18,8 @@ RIGID = 6
 INDEPENDENT = 1e-9
 """Smallest eigenvalue of the Gram matrix of the trial displacements, relative to the largest, that is kept."""
 ALIKE = 10.0
-"""Largest ratio of Young's moduli within a body at which a frequency is estimated. At larger ratios, the slowest
-vibration differs too much from the smooth trial displacements.
+"""Largest ratio of Young's moduli within a body at which a frequency is estimated. The Rayleigh-Ritz estimate uses
+smooth trial displacements. At larger ratios, the slowest vibration differs too much from such displacements.
 """
 
 

@@ -37,7 +37,7 @@ MOST_NODES = 200
 
 @dataclass(frozen=True)
 class GroupMember:
-    """Another body that is baked together with this one: name, and SHA-256 (32 bytes) of all data of that body."""
+    """Another body that is baked together with this body: its name, and the SHA-256 (32 bytes) of all its data."""
 
     name: str
     digest: np.ndarray = field_spec("something of it", dtype=np.uint8)
@@ -73,10 +73,11 @@ class Body:
     pinned_vertices : (p,) int32
         Pinned surface vertices, or a mask (n,) bool of them; none by default.
     pin_positions : (samples, p, 3) float64
-        Target of each pin at times from the job's first frame to its last (a track,
-        ``core/foundation/schema/tracks.py``), world space, m; or (p, 3) if the pins do not move. Default: at rest.
+        Target position of each pin, world space, m. The samples are evenly spaced in time, from the job's first frame
+        to its last (``core/foundation/schema/tracks.py``). If the pins do not move, the shape may be (p, 3). By default
+        the pins stay at their rest positions.
     pin_held : (frames, p) bool
-        True if a pin is held at a frame; all by default. A released pin stays released.
+        True if a pin is held at a frame. By default all pins are held. A released pin stays released.
     object_to_world : (samples, 4, 4) float64
         Matrices from the object's local coordinates to world space, m, at the samples of a track. Identity by default.
     refinement : (n,) float64 or None

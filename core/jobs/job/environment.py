@@ -90,8 +90,9 @@ class Collider(ColliderSettings):
     triangles : (t,3) int32
         Triangles of k vertices, with outward normals by the right-hand rule; the surface may be open.
     positions : (1 or samples, k, 3) float64
-        Vertex positions at the samples of a track (``core/foundation/schema/tracks.py``), m. A static collider has one
-        sample, or (k, 3); equal samples are merged into one.
+        Vertex positions, m. The samples are evenly spaced in time, from the job's first frame to its last
+        (``core/foundation/schema/tracks.py``). A static collider needs only one sample, and its positions may also have
+        the shape (k, 3). If all samples are equal, only one is kept.
     """
 
     name: str

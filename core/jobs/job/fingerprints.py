@@ -13,8 +13,8 @@ from ...foundation.schema.field_metadata import Leaf, leaves, spec_of
 from ...foundation.schema.tracks import at_frames, steps_of
 
 BETWEEN_FRAMES = "animation between frames"
-"""Name of the fingerprint of the track samples between frames. The other fingerprints cover the samples at frames only,
-so a change of the number of substeps does not change them.
+"""Name of the fingerprint that covers the samples of tracks (arrays sampled over time) between frames. The other
+fingerprints cover only the samples at frames. Therefore the number of samples between frames does not affect them.
 """
 LENGTHS = "simulation scale"
 """Name of the fingerprint of ``Job.length_factor``. If it differs, most other fingerprints differ, too."""
@@ -32,9 +32,10 @@ class Job(Protocol):
 
 
 def reported_changes(words: Sequence[str]) -> Sequence[str]:
-    """Return the names of changed parts to report: all ``words``, or only the simulation scale if that is among them.
+    """Return the names of changed parts to report. ``words`` are the names of all changed parts.
 
-    A change of the simulation scale changes most other parts, too, so only the scale is reported.
+    If the simulation scale is among ``words``, only the simulation scale is returned, since a change of this scale
+    changes most other parts, too. Otherwise all ``words`` are returned.
     """
     return [LENGTHS] if LENGTHS in words else words
 

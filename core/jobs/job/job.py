@@ -78,7 +78,9 @@ class Job:
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
-        """Return a copy of the job whose only body has the fields in ``changed`` replaced."""
+        """Return a copy of the job in which fields of the body are replaced. Keyword arguments ``changed`` are the new
+        values of the fields. Raises SettingsError if the job has several bodies.
+        """
         return replace(self, bodies=(replace(self.body, **changed),))
 
     @property
@@ -98,15 +100,15 @@ class Job:
 
     @property
     def frame_matrices(self) -> np.ndarray:
-        """Matrices (frames, 4, 4) of the job's only body, from object to world coordinates, at whole frames.
+        """Matrices (frames, 4, 4) from the body's object coordinates to world coordinates, at whole frames.
 
-        Samples of the matrices between frames are left out.
+        Samples of the matrices between frames are left out. Raises SettingsError if the job has several bodies.
         """
         return at_frames(self.body.object_to_world, self.frame_count)
 
     @property
     def time_step(self) -> float:
-        """Length of a substep of the only body, s."""
+        """Length of a substep, s; raises SettingsError if the job has several bodies."""
         return 1.0 / (self.frame_rate * self.body.solver.substeps)
 
     def _validate(self) -> None:
@@ -156,7 +158,7 @@ class Job:
         return map_tracks(self, lambda track: truncate(track, self.frame_count, count), frame_end=frame_end)
 
     def extended(self) -> Job:
-        """Return a copy of the job with one more frame, which repeats the last one."""
+        """Return a copy of the job with one more frame, which repeats the last frame."""
         return map_tracks(self, lambda track: extend(track, self.frame_count), frame_end=self.frame_end + 1)
 
     # -- to and from a file ---------------------------------------------------------------------------------------

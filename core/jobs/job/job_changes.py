@@ -57,19 +57,19 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
     """Return the changed ``parts``, each with its details: ``solver (substeps 1 → 2)``.
 
-    If the simulation scale is among the parts, only it is returned.
+    If the simulation scale is among the parts, only the simulation scale is returned.
     """
     named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 
 def _edits(items: Iterable[Field], before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Return descriptions of the differences between two dataclass objects, in the fields ``items`` only."""
+    """Return descriptions of how the dataclass objects ``before`` and ``now`` differ in the fields ``items``."""
     return [words for item in items for words in _edit(item, before, now, jobs)]
 
 
 def _edit(item: Field, before: Any, now: Any, jobs: Jobs) -> list[str]:
-    """Return descriptions of the differences between two dataclass objects in the field ``item``."""
+    """Return descriptions of how the dataclass objects ``before`` and ``now`` differ in the field ``item``."""
     spec, label = spec_of(item), _label(item)
     a, b = (getattr(each, spec.shown or item.name) for each in (before, now))
     if spec.names_of:
@@ -99,10 +99,12 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Return one description, such as ``map of “Bone”``, per material or other list item whose data have changed.
+    """Compare two values of the dataclass field ``item``: ``a`` before, ``b`` now. The field has data for each entry of
+    a list of the body, such as the list of materials.
 
-    The data are the values of the field ``item``: ``a`` before, ``b`` now. A value is an array with one column per list
-    item, or a tuple of objects that each refer to a material.
+    Return one description, such as ``map of “Bone”``, for each entry whose data differ. ``a`` and ``b`` are arrays with
+    one column per entry, or tuples of objects that each refer to a material. The result is empty if the lists
+    themselves differ.
     """
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):

@@ -29,9 +29,9 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), str:
 
 
 def save_part(path: Path, whole: Any, format: int) -> None:
-    """Write the dataclass object ``whole`` and the version number ``format`` to a file; raise StoreError if that fails.
+    """Write the dataclass object ``whole`` and the version number ``format`` to a file.
 
-    No incomplete file is left behind.
+    Raise StoreError if writing fails. No incomplete file is left behind.
     """
     text = json.dumps({"format": format, "whole": _plain(whole)})
     arrays = {leaf.path: leaf.value for leaf in leaves(whole) if isinstance(leaf.value, np.ndarray)}
@@ -40,8 +40,10 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 
 
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
-    """Return an object of the dataclass ``cls`` from a file of :func:`save_part`; StoreError for other files and
-    versions."""
+    """Return an object of the dataclass ``cls`` from a file that :func:`save_part` wrote.
+
+    Raise StoreError for any other file, and if the version number in the file is not ``format``.
+    """
     try:
         arrays = read_npz(Path(path))
         settings = json.loads(arrays.pop("settings").tobytes().decode())

@@ -44,16 +44,16 @@ MOVING = "Still Moving (m)"
 
 
 LOST = 0.01
-"""Smallest fraction of a step's kinetic energy that leads to a warning if the dynamic nodes cannot represent it. The
-nodes miss about this fraction of the energy of a part that rotates by ten degrees in a step.
+"""A warning is given if the dynamic nodes cannot represent this fraction of the kinetic energy in a step, or more. If a
+part of the body rotates by ten degrees in a step, the nodes miss about this fraction of the part's energy.
 """
 
 SEEN = 1e-4
 """Smallest visible displacement, relative to the body's size: a fifth of a pixel of a body 2,000 pixels across."""
 
 REDONE = 0.1
-"""Fraction of all steps above which a warning is given about steps in which the body buckled. The limit also applies
-to steps that another integrator computed again.
+"""A warning is given if the body buckled in more than this fraction of all steps. Another warning is given if another
+integrator recomputed more than this fraction of all steps.
 """
 
 
@@ -68,7 +68,9 @@ class FrameReport:
     reasons : why the unconverged steps ended; if every step converged, why all steps ended
     movement, force : largest displacement of a vertex in the last iteration of a step, m, and largest unbalanced force,
         N; maxima over the unconverged steps, or over all steps if every step converged
-    taken, lost, contacts : largest value in any step of the field ``taken``, ``lost`` or ``contacts`` of ``StepReport``
+    taken, lost, contacts : maxima, over the steps, of the fields of the same names in ``StepReport``: elastic energy
+        removed by vibration matching, relative to the largest possible amount; fraction of the kinetic energy that
+        dynamic nodes cannot represent; number of active contact pairs
     redone : number of steps that were computed again by another integrator
     buckling : number of steps with ``StepReport.buckles``
     nearest : smallest distance of surfaces in contact, m; 0 without contact
@@ -234,9 +236,8 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Return a sentence that lists the bodies that were solved in one system with this body, and the frames.
-
-        The result is "" if no other body was solved in one system with this body."""
+        """Return a sentence that lists the bodies that were solved in one system with this body, and the frames in
+        which that happened. Return "" if this body was always solved alone."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
@@ -248,7 +249,8 @@ class BakeReport:
         )
 
     def blocked_words(self) -> str:
-        """Return a sentence that lists objects that blocked each other, and the frames; "" if nothing was blocked."""
+        """Return a sentence that lists the pairs of objects that blocked each other, and the frames in which that
+        happened. Return "" if nothing was blocked."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
@@ -257,8 +259,8 @@ class BakeReport:
         return f"In frames {frames} pins or colliders were blocked on their paths: leave more room between {named}."
 
     def lost_words(self) -> str:
-        """Return a warning if the dynamic nodes (vertices integrated in time) cannot represent at least the fraction
-        LOST of the kinetic energy in a step; else ""."""
+        """Return a warning if, in any step, dynamic nodes (vertices integrated in time) leave out at least the fraction
+        LOST of the kinetic energy. Return "" otherwise."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""

@@ -54,10 +54,10 @@ def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 
 
 def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
-    """Return the distances between two bakes in all visible frames that both have, and cache them in the store
-    ``second``.
+    """Return the distances between two bakes in all visible frames that both bakes have. The distances are cached in
+    the store ``second``.
 
-    ``words`` describe the settings that differ. Raises StoreError if no frame is common or the numbers of vertices
+    ``words`` describe the settings that differ. Raises StoreError if no frame is common, or if the numbers of vertices
     differ.
     """
     job, other = first.job(), second.job()
@@ -79,8 +79,10 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
 
 
 def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
-    """Return the distances cached by :func:`find_difference`; None if there are none or one of the bakes has changed
-    since."""
+    """Return the distances between two bakes that :func:`find_difference` has cached in the store ``second``.
+
+    Return None if no valid distances are cached, or if a bake has changed since.
+    """
     cached = second.read_cached("difference")
     if cached is None or cached[1].get("key") != _key(first, second):
         return None

@@ -16,12 +16,14 @@ from .surface_file import read_surface
 Settings = TypeVar("Settings")
 STILL = (0, 0, 0)
 WHERE = frozenset({"box", "vertices"})
-"""Entries that select vertices."""
+"""Names of the entries of a scene-file table that select vertices of the surface."""
 
 
 class Reading(NamedTuple):
-    """Body that is being read: folder of the scene file, surface of the body, and the frame numbers (f,) of the
-    scene."""
+    """Body that is being read from a scene file.
+
+    ``folder``: folder of the scene file. ``surface``: surface of the body. ``frames`` (f,): frame numbers of the scene.
+    """
 
     folder: Path
     surface: SurfaceMesh
@@ -51,8 +53,10 @@ class Table:
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
-        """Return an object of the settings class ``cls`` from the nested table ``name``; errors show the
-        ``example``."""
+        """Return an object of the settings class ``cls`` from the nested table in the entry ``name``.
+
+        If the entry is not a table, raise SettingsError with the ``example`` of a correct table.
+        """
         label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
             raise SettingsError(f"{label} is not a table.", f"Write {name} = {example}.")
@@ -69,7 +73,7 @@ class Table:
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
         """Return the integer in the entry ``name``, or the ``default`` if there is no such entry.
 
-        The integer must lie between ``low`` and ``high``; SettingsError with the ``remedy`` for other values.
+        The integer must lie between ``low`` and ``high``. Raise SettingsError, with the ``remedy``, for other values.
         """
         value = self._of_type(name, default, remedy)
         if not low <= value <= high:
@@ -77,8 +81,10 @@ class Table:
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """Return the string in the entry ``name``, which must be one of ``words``; required if there is no
-        ``default``."""
+        """Return the string in the entry ``name``, which must be one of ``words``.
+
+        If there is no such entry, return the ``default``. Without ``default``, the entry is required.
+        """
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f'Give {name} = "WORD", one of {listed}.')
@@ -169,7 +175,10 @@ class Table:
         return SettingsError(f"{self._label_of(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
-        """Return the entry ``name`` as an array; SettingsError with the ``remedy`` if it is not an array of numbers."""
+        """Return the entry ``name`` as an array, or the ``default`` if there is no such entry.
+
+        Raise SettingsError, with the ``remedy``, if the entry is not an array of numbers.
+        """
         try:
             array = np.asarray(self.entries.get(name, default))
         except ValueError as error:  # ragged
@@ -204,7 +213,9 @@ def names_of(cls: type) -> set[str]:
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Return an object of the settings class ``cls`` with the ``entries`` of the table named ``where`` as its
-    fields."""
+    """Return an object of the settings class ``cls``, whose fields have the values in ``entries``, by name.
+
+    ``where`` is the name of the table in error messages. Raise SettingsError if an entry is not a field of ``cls``.
+    """
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

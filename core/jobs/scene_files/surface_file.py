@@ -75,7 +75,8 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices (n,3) and tetrahedra (m,4) in a file that meshio can read (.msh, .vtu, .mesh ...).
 
-    They fit ``Body.of_tets``: tets are oriented positively; flat tets and unused vertices are left out.
+    Both arrays can be passed to ``Body.of_tets``: tets are positively oriented, and flat tets and unused vertices are
+    left out. Raises MeshError if the file cannot be read, or has no tetrahedra.
     """
     path = _existing(path)
     try:

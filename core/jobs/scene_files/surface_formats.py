@@ -110,8 +110,8 @@ _TYPES = {
 class _Element:
     """Element in a PLY header, with ``count`` rows of ``properties``.
 
-    Each property is a tuple of its name, the NumPy type of its numbers, and the NumPy type of the list's length, or
-    None if the property is not a list.
+    Each property is a tuple of three items: its name, the NumPy type of its numbers, and the NumPy type of a list's
+    length. The last item is None if the property is not a list.
     """
 
     name: str
@@ -151,7 +151,9 @@ class _Words:
         self._at = 0
 
     def take(self, _number: str, many: int) -> np.ndarray:
-        """Return the next ``many`` numbers; the type of the numbers is ignored."""
+        """Return the next ``many`` numbers of the file, as float64. ``_number``, the NumPy type of the numbers, is
+        ignored, since numbers in a text are read without it.
+        """
         found = self._words[self._at : self._at + many]
         if len(found) < many:
             raise ValueError("it ends before its last element is complete")
@@ -159,7 +161,9 @@ class _Words:
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Return all rows of an element in one operation; None if the element has lists."""
+        """Read all rows of an element of a PLY file in one operation. Return None if a property of the element is a
+        list.
+        """
         if any(length for _, _, length in element.properties):
             return None
         width = len(element.properties)
@@ -181,7 +185,9 @@ class _Bytes:
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Return all rows of an element in one operation; None if the lists in different rows differ in length."""
+        """Read all rows of an element of a PLY file in one operation. Return None if a list does not have the same
+        length in all rows, or if the file is too short.
+        """
         if element.count == 0:
             return {name: (np.empty(0, int), np.empty(0)) for name, _, _ in element.properties}
         start, parts, lengths = self._at, [], {}
@@ -206,7 +212,7 @@ class _Bytes:
 
 
 def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
-    """Return all rows of an element, read number by number, since its lists differ in length."""
+    """Read all rows of an element of a PLY file, number by number. This also reads lists of different lengths."""
     counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
     for _ in range(element.count):
         for name, number, length in element.properties:

@@ -10,12 +10,12 @@ _KINDS = {"int": "i", "float": "f"}
 
 
 def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **known: int) -> dict[str, int] | None:
-    """Return the lengths of array axes as a dictionary, by the letters that denote the axes in a schema; None if the
-    arrays do not fit the schema.
+    """Check that arrays fit a schema, and return the lengths of their axes. Return None if the arrays do not fit.
 
     A schema gives the type and shape per array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. The types ``int`` and
-    ``float`` accept any number of bits. A letter stands for the same length in all arrays; ``known`` gives the lengths
-    of some letters in advance. A last entry ``<m`` requires that the values are indices below m. Floats must be finite.
+    ``float`` accept any number of bits. Letters denote axes, and a letter stands for the same length in all arrays. The
+    result has the length for each letter. ``known`` gives the lengths of some letters in advance. If the text of an
+    array ends with ``<m``, the array's values must be indices from 0 to m - 1. Floats must be finite.
     """
     if set(arrays) != set(schema):
         return None

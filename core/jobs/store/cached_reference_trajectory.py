@@ -39,10 +39,12 @@ def cached_reference_trajectory(
     swings: int = 1,
     load: str = SLOWEST,
 ) -> ReferenceTrajectory | None:
-    """Return the trajectory of a ``model`` in a trial simulation, read from the store, or computed and stored.
+    """Return the trajectory of a ``model`` in a trial simulation under a constant load. If the store has no valid
+    trajectory, compute and store the trajectory.
 
-    The arguments are those of :func:`...methods.eigenfit.trial_simulation.reference_trajectory`. The result is None if
-    the model has more than TRIED tets, or if the simulation fails.
+    ``held``: additional loads that hold the body, such as springs of pins. ``swings``: number of simulated periods of
+    the slowest vibration. ``across``: True for a load that excites all vibrations, False for a load that excites only
+    the slowest. The result is None if the model has more than TRIED tets, or if the simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None

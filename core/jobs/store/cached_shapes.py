@@ -21,7 +21,8 @@ class Shapes(NamedTuple):
     ----------
     rest : (n,3) float32, positions of the surface vertices at rest
     triangles : (t,3) int32
-    shapes : (k,n,3) float32, displacements; in each vibration the longest is as long as the body (world space)
+    shapes : (k,n,3) float32, displacements; each vibration is scaled so that its largest displacement equals the body's
+        size in world space
     frequencies : (k,) float64, Hz, of the body without vibration matching
     """
 

@@ -47,12 +47,16 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` vibrations of a model in its space, and those of the reference body to match.
+    """Return the lowest ``count`` + 1 vibrations of a model in its ``space``, and the lowest vibrations of a reference
+    body, which the model has to match.
 
-    The reference is ``finer``, or, if this is None, the model with all vertices as unknowns. The result is read from
-    the store, or computed by :func:`find_spectra` and stored. ``springs`` are the pin springs on the unknowns of a
-    subspace. ``swung`` returns a copy of ``finer`` with stiffer pin springs. Pin springs stiffen as they extend, and
-    the copy has their stiffness at the turning point of a swing. Raises MatchError if the computation fails.
+    The reference body is ``finer``. If ``finer`` is None, the reference body is the model with all vertices as
+    unknowns. The result is read from the store. If the store has no valid result, :func:`find_spectra` computes the
+    result, which is then stored. Raises MatchError if the computation fails.
+
+    ``springs`` are the springs of the pins if ``space`` is a subspace. ``swung`` is a function that returns a copy of
+    ``finer`` with stiffer springs of the pins. These springs stiffen as they extend. In the copy, they have the
+    stiffness at the turning point of an oscillation.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None

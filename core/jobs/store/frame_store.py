@@ -358,8 +358,8 @@ class FrameStore:
 
     def take_over(self, other: FrameStore) -> None:
         """Copy frames, states, handles and shareable cached results (``LENT``) from the store ``other``. Both jobs must
-        give the same motion of the same surface. This holds for a live recording and a bake that repeats the recording
-        with springs."""
+        give the same motion of the same surface. For example, ``other`` is a live recording, and this store is a bake
+        that reproduces the recording: springs replace the pull of the mouse."""
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):

@@ -8,10 +8,12 @@ from .frame_store import LENT, FrameStore
 
 
 def copy_cached_from(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
-    """Copy the cached results that stores can share (``LENT``) into ``store``, as far as it lacks them.
+    """Copy the cached results that stores can share (``LENT``) into ``store``. Results that ``store`` already has are
+    kept, except a subspace with another number of modes.
 
     Each result comes from the first of the stores ``lenders`` that has such a result. A subspace is only copied if it
-    has ``modes`` modes. On reading, the keys of results decide if they are valid.
+    has ``modes`` modes. The copies are not validated here. A cached result contains a key of the data from which it was
+    computed, and a reader compares this key with the present data.
     """
     for kind in LENT:
         for source in (store, *lenders):
