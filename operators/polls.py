@@ -18,7 +18,7 @@ RENDERING = "Blender renders: wait until it is done"
 
 
 class PollFailure(Exception):
-    """Reason why a button is disabled; empty if its panel already shows it."""
+    """Reason why a button is disabled; empty if the button's panel already shows the reason."""
 
 
 def where(ask: Callable[[Any], Any]) -> classmethod:

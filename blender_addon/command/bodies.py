@@ -19,8 +19,9 @@ def check_loaded() -> None:
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """Return the bodies of the scene, each after the bodies that are its colliders; or only the body ``name``. Raise
-    StoreError if there is none.
+    """Return all bodies of the scene that are baked in this file, sorted so that each body follows its colliders and
+    its vertex parent. If ``name`` is not None, return only the body with this name. Raise StoreError if the scene has
+    no body, or if no object ``name`` has Sinew enabled.
     """
     scene = bpy.context.scene
     if name is None:

@@ -10,7 +10,7 @@ SKEW = 60 * 10**9
 
 
 def is_newer(path: Path, than: int) -> bool:
-    """Return True if the file was written at the time ``than``, ns since 1970, or later. A date more than a minute in
-    the future, as after the clock was set back, counts as old.
+    """Return True if the file ``path`` was written at the time ``than`` or later. A date more than a minute in the
+    future counts as old; a file has such a date if the clock was set back afterwards. ``than``: ns since 1970.
     """
     return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW

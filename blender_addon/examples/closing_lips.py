@@ -25,7 +25,7 @@ BONES = {
     "Jaw": ((0.0, 0.10, 0.15), (0.0, -0.06, 0.06), None),
 }
 UPPER, LOWER = (-0.075, 0.215), (-0.08, 0.108)
-"""Y coordinate and height of the centres of the lips, m."""
+"""Y coordinate and height of the centre of the upper lip, and of the lower lip, m."""
 LIP_THICK, WIDE = 0.03, 0.1
 EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 
@@ -80,8 +80,8 @@ def build(stage: Stage) -> Any:
 
 
 def _chew(stage: Stage, jaw: Any) -> None:
-    """Insert keyframes of the jaw: it closes hard, rubs sideways, opens, and closes again. Each row of ``turns`` has a
-    time, s, and the rotations upwards and sideways, degrees.
+    """Insert keyframes of the bone ``jaw``: the jaw closes hard, rubs sideways, opens, and closes again. Each row of
+    the keyframe table ``turns`` in this function holds the time, s, and the rotations upwards and sideways, degrees.
     """
     turns = (
         (0.0, 0, 0), (0.15, 0, 0), (0.7, 29, 0), (0.9, 29, 0), (1.15, 29, 5), (1.4, 29, -5), (1.6, 29, 0), (2.0, -4, 0),

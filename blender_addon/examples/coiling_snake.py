@@ -18,7 +18,7 @@ LONG, THICK, RINGS, AROUND = 1.15, 0.032, 60, 16
 """Length and radius of the snake, m; number of rings of vertices along it, and of vertices per ring."""
 EYES = [(0.025 * side, -0.031, LONG - 0.05) for side in SIDES]
 HELD = 0.07
-"""Length of the animated part, the head, m."""
+"""Length, m, of the pinned end of the snake's head. The pinned end follows the animation of the object."""
 BASKET = [
     (0.0, 0.001), (0.16, 0.001), (0.2, 0.03), (0.215, 0.075), (0.205, 0.12), (0.195, 0.12), (0.202, 0.075),
     (0.19, 0.038), (0.155, 0.013), (0.0, 0.013),

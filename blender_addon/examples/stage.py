@@ -45,7 +45,9 @@ class Stage:
         return obj
 
     def mesh(self, name: str, parts: Sequence[Part], *shaders: Any, smooth: bool = True) -> Any:
-        """Return a mesh that consists of ``parts``, with ``shaders`` as its materials."""
+        """Return a mesh that consists of ``parts``. The Blender materials ``shaders`` become the materials of the mesh.
+        If ``smooth`` is true, the faces are shaded smoothly.
+        """
         shape = bmesh.new()
         for part in parts:
             part(shape)
@@ -100,8 +102,9 @@ class Stage:
         setattr(owner, name, keys[0][1])
 
     def body(self, obj: Any, seconds: float, cells: int) -> Any:
-        """Make an object an elastic body that is baked over ``seconds``, with ``cells`` lattice cells across and with
-        contact only within the example. Return its settings, which have no materials yet.
+        """Make ``obj`` an elastic body that is baked for ``seconds``. Return the settings of the body, which have no
+        materials yet. The lattice has ``cells`` cells along the longest side of the body. Of all bodies, only bodies of
+        the example collide with this body.
         """
         settings = obj.sinew
         settings.enabled = True
@@ -129,8 +132,9 @@ class Stage:
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
-        """Add a round floor at the cursor's height. The floor becomes a collider of the bodies whose settings are
-        ``body_settings``. The contact distance of the bodies becomes 2 mm.
+        """Add a round floor of the given ``radius``, m, at the cursor's height, and return the floor object.
+        ``body_settings`` are the settings of bodies that collide with the floor. The contact distance of these bodies
+        becomes 2 mm.
         """
         collection = None
         if body_settings:

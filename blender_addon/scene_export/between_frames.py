@@ -1,9 +1,10 @@
 """Correction of the shrinkage that linear interpolation between two frames causes in rotating bodies.
 
-The *bulge* is the displacement that corrects the interpolated positions halfway between two frames. It is the body's
-position halfway along its best-fit rigid motion in the world, less the mean of both frames, in object coordinates.
-At the time t between the frames, from 0 to 1, the bulge times 4 t (1 - t) is added. The result is exact halfway;
-elsewhere the error is at most 0.2 % of the size for a rotation of 60 degrees per frame.
+The *bulge* is the displacement that corrects the interpolated positions halfway between two frames. The correct
+positions are those halfway along the body's best-fit rigid motion in the world. The bulge is these positions minus the
+mean of the positions at the two frames, in object coordinates. At the time t between the frames, from 0 to 1, the bulge
+times 4 t (1 - t) is added. The result is exact halfway; elsewhere the error is at most 0.2 % of the size for a rotation
+of 60 degrees per frame.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from ...core.jobs.store.cached_handles import Handles
 from ..scene_import.mesh_in import transform
 
 SMALLEST = 2.5e-4
-"""Minimum bulge (correction of the mean of two frames) as a fraction of the body's longest side. A rotation by about
-three degrees per frame causes this bulge. Smaller bulges are omitted.
+"""Minimum bulge as a fraction of the body's longest side; smaller bulges are omitted. The bulge is the displacement
+that corrects linear interpolation halfway between two frames. A rotation by about three degrees per frame causes a
+bulge of this size.
 """
 EXPLAINED = 0.5
 """Maximum residual of the best-fit rigid motion in a frame interval, as a fraction of the motion in this interval. If
@@ -29,14 +31,18 @@ the residual is larger, the motion is not nearly rigid, and the interpolation in
 """
 
 CHORDS = 0.5
-"""Maximum bulge at a pinned vertex, as a fraction of the vertex's straight path (chord) between two frames. A vertex
-that makes half a turn per frame has this bulge. A larger bulge means that the pins do not follow the body's rotation.
+"""Maximum bulge at a pinned vertex, as a fraction of the vertex's straight path (chord) between two frames. The bulge
+is the displacement that corrects linear interpolation halfway between the frames. A vertex that makes half a turn per
+frame has this bulge. A larger bulge means that the pins do not follow the body's rotation.
 """
 
 
 class Bulge(NamedTuple):
-    """Affine map from the positions x_0 and x_1 (n,3) at two successive frames to the bulge (n,3), the displacement
-    that corrects their mean halfway: ``x_0 @ first.T + x_1 @ second.T + shift``, in object coordinates.
+    """Correction of linear interpolation halfway between two successive frames, as an affine map of the positions.
+
+    Let x_0 and x_1 (n,3) be the positions at the two frames, in object coordinates. Linear interpolation gives
+    ``(x_0 + x_1) / 2`` halfway between the frames, which shrinks a rotating body. The bulge (n,3) is the displacement
+    to add to this mean: ``x_0 @ first.T + x_1 @ second.T + shift``.
 
     Attributes
     ----------
@@ -55,8 +61,9 @@ class Bulge(NamedTuple):
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Return the bulge (n,3) of a body in each frame interval: the displacement that corrects linear interpolation
-    halfway between the two frames. The keys are the indices in ``frames`` of the first frame of each interval.
+    """Return the bulges of a body as a dictionary. A bulge (n,3) is the displacement that corrects linear interpolation
+    halfway between the two frames of a frame interval. The key of a bulge is the index of the interval's first frame in
+    ``frames``.
 
     ``positions`` yields the vertices (n,3) of each frame, in object coordinates. An interval is omitted if its frames
     are not consecutive, if its largest bulge is below :data:`SMALLEST`, if the motion is not nearly rigid, or if a pin
@@ -84,11 +91,11 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulge of each frame interval as matrices (1+h,4,3). Halfway between the two frames of the interval,
-    the matrices are added to the matrices of the skinning handles, to correct linear interpolation.
+    """Return the bulges of a body as a dictionary. A bulge is a correction of linear interpolation halfway between the
+    two frames of a frame interval. It consists of matrices (1+h,4,3) that are added there to the matrices of the
+    skinning handles. The key of a bulge is the index of the interval's first frame in ``handles.frames``.
 
-    The keys are the indices in ``handles.frames`` of the first frame of each interval. ``rest`` (n,3) are the vertices
-    before the handles displace them.
+    ``rest`` (n,3): positions of the vertices before the handles displace them.
     """
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation
@@ -110,8 +117,11 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Yield, for each frame interval with a bulge (correction of linear interpolation): the index in ``frames`` of its
-    first frame, the bulge, and the positions (n,3) at both frames. ``pins`` are the indices of the pinned vertices.
+    """Yield four values for each frame interval with a bulge, the displacement that corrects linear interpolation
+    halfway between the interval's two frames. The values are the index of the interval's first frame in ``frames``, the
+    bulge, and the positions (n,3) at the first and at the second frame.
+
+    ``positions`` yields the positions (n,3) at each of the ``frames``. ``pins`` are the indices of the pinned vertices.
     """
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):

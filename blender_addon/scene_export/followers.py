@@ -36,7 +36,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
     bakes = {other.sinew.bake.result for other in bpy.data.objects}
 
     def follows(other: Any) -> bool:
-        """Return True if the object ``other`` depends on the shape of ``obj``."""
+        """Return True if ``other`` depends on the shape of the object whose followers are searched."""
         is_hidden = not other.evaluated_get(depsgraph).is_evaluated
         return (
             other.session_uid in led
@@ -72,11 +72,11 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning about a bake of ``obj`` that a duplicate shows: if other objects follow ``obj`` instead of the
-    duplicate, or if the visibility of ``obj`` is keyed. Return "" if neither is the case. ``carrier`` is the object
-    that shows the bake; if it is ``obj`` itself, return "".
+    """Return a warning if other objects follow ``obj`` although another object, the ``carrier``, shows the bake of
+    ``obj``. Also warn if the visibility of ``obj`` is keyed. Return "" if there is nothing to warn about, or if
+    ``carrier`` is ``obj``.
 
-    ``kind`` is the type of the result, a key of :data:`frames_out.KINDS`.
+    ``kind`` is the type of the result: "KEYS" (shape keys), "NODES" (Geometry Nodes) or "CACHE" (Mesh Cache).
     """
     if carrier == obj:
         return ""

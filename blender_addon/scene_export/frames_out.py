@@ -1,5 +1,6 @@
 """Writer of baked frames to the scene: as shape keys, as handles for Geometry Nodes, or as a file for the Mesh Cache
-modifier, on the object itself or on a full duplicate. The object with the result is called the carrier.
+modifier. The frames are written to the object itself or to a duplicate of the object with its own mesh. The object with
+the result is called the carrier.
 """
 
 from __future__ import annotations
@@ -29,18 +30,20 @@ from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
 KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": mesh_cache}
-"""Module for each type of result, with functions to remove it (``remove``) and to report missing data (``lost``)."""
+"""Module for each type of result. Each module has the functions ``remove``, which removes a result, and ``lost``, which
+reports missing data of a result.
+"""
 
 SAME = 1e-6
 """Largest difference of coordinates, relative to the mesh's longest side, that counts as round-off."""
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys to ``obj`` or a full duplicate, replacing an earlier result; return this object,
-    the carrier.
+    """Write baked frames as shape keys to the carrier, which is ``obj`` or a duplicate of ``obj`` with its own mesh.
+    Remove the earlier result, and return the carrier.
 
     ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
-    the mesh does not have the job's number of vertices.
+    the carrier's mesh does not have the job's number of vertices.
     """
     local = list(local_frames(job, frames, read))
     target = _carrier(obj, context, job)
@@ -58,8 +61,9 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
-    """Write baked frames as skinning handles, in object coordinates, to ``obj`` or a full duplicate, replacing an
-    earlier result; return this object, the carrier. Raise MeshError as :func:`apply_frames`.
+    """Write baked frames as skinning handles to the carrier, which is ``obj`` or a duplicate of ``obj`` with its own
+    mesh. Remove the earlier result, and return the carrier. The handles are affine maps in object coordinates, blended
+    by vertex weights. Raise MeshError if the carrier's mesh does not have the job's number of vertices.
     """
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
     if job.body.initial_shape is not None:  # handles displace the rest shape, not the initial shape
@@ -79,9 +83,9 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
 def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
-    """Write baked frames as a PC2 file in ``folder``, and play it by a Mesh Cache modifier. Return the object that gets
-    the modifier: ``obj`` or a full duplicate. Raise StoreError if the file cannot be written, MeshError as
-    :func:`apply_frames`.
+    """Write baked frames as a PC2 file in ``folder``, and add to the carrier a Mesh Cache modifier that plays the file.
+    The carrier is ``obj`` or a duplicate of ``obj`` with its own mesh. Return the carrier. Raise StoreError if the file
+    cannot be written. Raise MeshError if the simulated mesh does not have the job's number of vertices.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)

@@ -20,11 +20,12 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Add a Geometry Nodes modifier to ``obj`` and return the modifier's node group. The modifier comes first in the
-    stack, and displaces the vertices by the handles and weights in ``found``.
+    """Add a Geometry Nodes modifier to ``obj``, first in the stack, and return the modifier's node group. The modifier
+    displaces the vertices by the handles (affine maps) and vertex weights in ``found``.
 
-    ``bulges`` (:mod:`between_frames`) maps the index of a frame to matrices (1+h,4,3), which are added to the handle
-    matrices halfway between this frame and the next.
+    ``bulges`` maps an index k to matrices (1+h,4,3) that correct linear interpolation between frames. The matrices are
+    added to the handle matrices halfway between ``found.frames[k]`` and ``found.frames[k + 1]``. The first matrix
+    applies to all vertices alike, and the other h matrices are weighted by the h vertex weights.
     """
     mesh = obj.data
     drop_weights(mesh)

@@ -1,4 +1,6 @@
-"""F-curves of simulated values: one key per frame with linear interpolation, and arcs between two frames."""
+"""F-curves of simulated values, with one key per frame and linear interpolation, and parabolic F-curves that are 0 at
+two frames and 1 halfway between these frames.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ FREE = 0
 
 
 def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key a property with c channels linearly: ``values`` (f,c) at the ``times`` (f,) from ``animation_in.key_times``.
-    ``path`` is the property's data path on ``owner``.
+    """Key a property that has c channels, with linear interpolation. ``path`` is the property's data path on ``owner``.
+    ``times`` (f,): frame times from ``animation_in.key_times``. ``values`` (f,c): the values at these times.
     """
     owner.keyframe_insert(path, frame=float(times[0]))
     for curve in curves_at(owner, path):

@@ -21,7 +21,8 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
     """Return the vertex positions (n,3), float32, of ``obj`` at the current frame, in object coordinates. The modifiers
     before ``position`` in the modifier stack are applied, except modifiers that only deform. Shape keys are ignored.
-    Remesh or Weld may then merge other vertices, so n can differ from the vertex count of the deformed mesh.
+    The number n can differ from the vertex count of the deformed mesh, since Remesh or Weld may merge different
+    vertices of the undeformed mesh.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()
@@ -49,8 +50,8 @@ def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
 
 
 def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
-    """Set a duplicate's own vertices to the ``original`` coordinates (n,3), and add a shape key that is fully on, so
-    that its modifiers get the positions ``shape`` (n,3).
+    """Set the mesh vertices of the duplicate ``obj`` to the ``original`` coordinates (n,3). Add a shape key of value 1
+    that moves the vertices to the positions ``shape`` (n,3), so that the duplicate's modifiers receive ``shape``.
     """
     set_coordinates(obj.data, original)
     obj.shape_key_add(name="Original", from_mix=False)

@@ -24,11 +24,12 @@ MARK = 0.04
 
 
 def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
-    """Return the position (3,), m, to which a spring pulls if its empty is keyed at ``target``. The position differs
-    from ``target``, since keys are rounded to 32 bits.
+    """Return the position (3,), m, to which a spring pulls if its target empty is keyed at ``target``. The position
+    differs from ``target``, since keys are rounded to 32 bits.
 
-    The spring adds the empty's displacement since the first frame to ``first``, the vertex's position at that frame.
-    ``target`` and ``first`` are (3,), m. ``scale`` is the number of metres per Blender unit.
+    The spring pulls to ``first`` plus the empty's displacement since the first frame, where ``first`` is the vertex's
+    position at the first frame. ``target`` and ``first`` are (3,), m. ``scale`` is the number of metres per Blender
+    unit.
     """
     return first + scale * (_kept(target / scale) - _kept(first / scale))
 

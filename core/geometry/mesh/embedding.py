@@ -151,8 +151,9 @@ def _barycentric(t, p, b):
 
 @inner_kernel
 def _containing_tet(p, corners, tree, slack, b):
-    """Return the lowest index of the tets ``corners`` (m,4,3) that contain p, -1 if there is none. Write p's
-    barycentric coordinates in that tet to b (4,). A point outside by at most the length ``slack`` counts as inside.
+    """Return the lowest index of the tets that contain the point p; -1 if no tet contains p. A point that is outside a
+    tet by at most the length ``slack`` counts as inside. If a tet is found, write p's barycentric coordinates in that
+    tet to b (4,). ``corners`` (m,4,3): corners of the tets.
     """
     best = -1
     trial = np.empty(4)
@@ -197,8 +198,9 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """Write the index of the tet that contains each point to ``tets`` (n,), -1 if there is none, and the point's
-    barycentric coordinates in it to ``barycentric`` (n,4). Set ``outside`` (n,) to True for points in no tet.
+    """For each point, write the index of the tet that contains the point to ``tets`` (n,), and the point's barycentric
+    coordinates in that tet to ``barycentric`` (n,4). If no tet contains the point, the index is -1. Set ``outside``
+    (n,) to True for these points, and to False for all others.
     """
     for i in range(first, last):
         tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])

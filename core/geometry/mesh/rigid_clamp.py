@@ -1,8 +1,9 @@
 """Compliance correction for lattice elements beside a clamp: pinned faces, or a rigid part.
 
-The lattice is attached to the clamp as if through a layer of the body's material. The layer's thickness is ``h /
-kappa`` with the cell side h, so the correction vanishes with refinement. The correction also compensates for the
-excessive stiffness of bodies that are only few cells thick.
+The lattice is attached to the clamp as if through a layer of the body's material. The layer's thickness is
+``h / kappa``, where h is the cell side, and kappa is a number from :func:`clamp_layer_kappa`. So the correction
+vanishes with refinement. The correction also compensates for the excessive stiffness of bodies that are only few cells
+thick.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 KAPPA_PER_CELL = 3.0
-"""kappa per cell of the clamped area's width; kappa is the cell side divided by the compliant layer's thickness. The
-value is fitted to simulated bars of lattice tets with a clamped end (``bench physics``).
+"""kappa divided by the width of the clamped area in cells. kappa is the cell side divided by the thickness of the
+compliant layer between the lattice and the clamp. The value is fitted to simulated bars of lattice tets with a clamped
+end (``bench physics``).
 """
 
 WIDEST = 4.0
-"""Largest width of the clamped area, in cells, up to which kappa grows; kappa is constant for wider clamped areas."""
+"""Width of the clamped area, in cells, above which kappa does not grow with the width any more. kappa is the cell side
+divided by the thickness of the compliant layer between the lattice and the clamp.
+"""
 
 
 def clamp_layer_kappa(cells: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ class SurfaceDepth:
     Parameters
     ----------
     surface : SurfaceMesh
-        With at least one triangle.
+        Surface with at least one triangle.
     """
 
     def __init__(self, surface: SurfaceMesh) -> None:

@@ -3,8 +3,8 @@
 Samples lie in rows parallel to a triangle's longest side, at most ``spacing`` apart, and within a row at most
 ``spacing`` apart. Both ends of a row are samples, so samples lie exactly on the triangle's corners and sides.
 
-Trap: all samples of a triangle represent equal shares of its area, also those on its corners and sides. So the area
-near the boundary of a set of faces is overestimated.
+Limit: all samples of a triangle represent equal shares of its area, including the samples on its corners and sides. So
+the area near the boundary of a set of faces is overestimated.
 """
 
 from __future__ import annotations

@@ -64,20 +64,20 @@ class TetMesh:
 
     @property
     def body_volumes(self) -> np.ndarray:
-        """Volume of the body in each tet, ``volumes * fill``, (m,), m³, from which masses are computed."""
+        """Volume of the body in each tet, ``volumes * fill``, from which masses are computed. Shape (m,), m³."""
         return self.volumes * cast(np.ndarray, self.fill)
 
     @property
     def corner_volumes(self) -> np.ndarray:
-        """``body_volumes`` distributed to the corners of each tet, (m,4), m³, so that the body's centre of mass is
-        preserved.
+        """Volume of the body in each tet (``body_volumes``), distributed to the corners of the tet so that the body's
+        centre of mass is preserved. Shape (m,4), m³.
         """
         return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
 
     @property
     def elastic_volumes(self) -> np.ndarray:
-        """Volume per tet that multiplies its elastic energy density, (m,), m³: ``body_volumes``, but at least
-        ``LEAST_STIFFNESS`` times ``volumes``.
+        """Volume by which the elastic energy density of each tet is multiplied. It is the volume of the body in the tet
+        (``body_volumes``), but at least ``LEAST_STIFFNESS`` times the volume of the whole tet. Shape (m,), m³.
         """
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
@@ -102,8 +102,8 @@ class TetMesh:
 
 
 def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of ``tets`` (m,4), as vertex indices, with ``vertices`` (n,3) at rest, m; raise MeshError if it
-    is not valid.
+    """Return the tet mesh with the given ``vertices`` and ``tets``. Raise MeshError if the mesh is not valid.
+    ``vertices`` (n,3), m: rest positions. ``tets`` (m,4): vertex indices.
     """
     x, t = np.asarray(vertices), np.asarray(tets)
     if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
@@ -119,8 +119,9 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the mesh of ``tets`` (m,4) with ``vertices`` (n,3) m. Inverted tets are reoriented, flat tets are
-    removed, and then vertices without a tet are removed.
+    """Return the tet mesh with the given ``vertices`` and ``tets``. Inverted tets are reoriented, flat tets are
+    removed, and then vertices without a tet are removed. ``vertices`` (n,3): rest positions, metres. ``tets`` (m,4):
+    vertex indices.
     """
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]

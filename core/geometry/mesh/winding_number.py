@@ -6,8 +6,8 @@ surfaces too [Jacobson, Kavan, Sorkine-Hornung 2013]. Far clusters of triangles 
 series [Barill, Dickson, Schmidt, Levin, Jacobson 2018]. With an opening ratio of 2 the error is 0.003 on average and at
 most 0.06, small against the distance of 1/2 from the threshold.
 
-Trap: faces of opposite orientation cancel. A body whose faces all point inwards has w = -1 inside, where ``|w|`` is
-right, but a patch of flipped faces acts as a hole.
+Limit: faces of opposite orientation cancel, so a patch of flipped faces acts as a hole. If all faces of a body point
+inwards, w is -1 inside; the test ``|w| > 1/2`` still finds the inside.
 """
 
 from __future__ import annotations

@@ -86,8 +86,9 @@ def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
 
 
 def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return the mask ``kept`` (m,) of ``tets`` (m,4), extended until, around every vertex, the tets in the mask are
-    connected by faces. The added tets are the shortest paths between the face-connected parts around a vertex.
+    """Extend the mask ``kept`` (m,) of ``tets`` (m,4) until, around every vertex, the tets in the mask are connected by
+    faces. Return the extended mask. The added tets are the shortest paths between groups of face-connected tets around
+    a vertex.
     """
     kept = kept.copy()
     while True:
@@ -115,11 +116,12 @@ def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> lis
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the indices of the fewest tets to add around a ``vertex`` so that two parts become connected by faces.
+    """Return the indices of the fewest tets to add around a ``vertex`` so that two groups of kept tets become connected
+    by faces. Return an empty list if there is only one group.
 
-    The tets around the vertex have the indices ``star``; those in the mask ``kept`` (m,) form one or more parts, each
-    connected by faces. The part of the first kept tet is joined to the nearest other part. Return an empty list if
-    there is only one part.
+    ``star`` holds the indices of the tets around the vertex. Those of them that are in the mask ``kept`` (m,) form one
+    or more groups, where each group is connected by faces. The group of the first kept tet is joined to the nearest
+    other group.
     """
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
@@ -156,8 +158,8 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return an array of vertex indices of ``tets`` (m,4), with one entry for each face-connected part of the tets
-    around a vertex. For example, a vertex occurs twice if the tets around that vertex form two parts that share no
+    """Return an array of vertex indices of ``tets`` (m,4). A vertex occurs once for each group of face-connected tets
+    around the vertex. For example, a vertex occurs twice if the tets around the vertex form two groups that share no
     face.
     """
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet

@@ -1,19 +1,24 @@
 """Fraction of a tetrahedron inside a surface, and the centre of mass of that part: exact for closed surfaces.
 
-The inside is where the generalised winding number w has ``|w| > 1/2``. Across a triangle w jumps by one, so in a tet T
-it is known everywhere from its value at one point p in T and from the triangles clipped to T. Behind each triangle, as
-seen from p, lies the triangle's shadow, in which w is lower by one (higher if p sees the triangle's back). T is cut
-into four tets (p, F), each with a face F of T. Q is the piece of a triangle that lies in the tet (p, F). The shadow of
-Q in (p, F) is the cone from p over the projection of Q onto F, without the cone from p over Q:
+A point is inside if the generalised winding number w has ``|w| > 1/2`` there. Across a triangle of the surface w jumps
+by one. So the value of w at one point p in a tet T, and the triangles clipped to T, determine w everywhere in T. The
+region behind a triangle, as seen from p, is the shadow of the triangle. In the shadow w is lower by one, or higher by
+one if p sees the triangle's back.
+
+T is cut into four tets (p, F), each spanned by p and a face F of T. The part of a triangle that lies in (p, F) is a
+piece Q. The shadow of Q in (p, F) lies between Q and the projection of Q from p onto F. The shadow is the cone from p
+over the projected Q, without the cone from p over Q:
 
     volume inside T = [p inside] |T| - sum over pieces Q of (cone(p, projected Q) - cone(p, Q))
 
-with signed volumes of cones, and likewise for the first moments. A triangle that lies in a face, an edge or a corner of
-T changes the sum by round-off only. Coordinates are barycentric, so scale does not matter.
+Here ``[p inside]`` is 1 if p is inside and 0 otherwise, ``|T|`` is the volume of T, and ``cone`` is a signed volume.
+The first moments are computed likewise. A triangle that lies in a face, an edge or a corner of T changes the sum by
+round-off only. Coordinates are barycentric, so scale does not matter.
 
-The formula holds if w takes at most two values in T, 0 and one other, which is tested by w at five points. Otherwise
-(surfaces cross or overlap, or w passes smoothly through 1/2 at an opening) T is cut into eight tets, at most twice, and
-each is measured separately. At the last level w is evaluated at p only, and the result is clamped to 0 to 1.
+The formula holds if w takes at most two values in T, 0 and one other. The values of w at five points test this
+condition. The condition fails if surfaces cross or overlap, or if w passes smoothly through 1/2 at an opening. T is
+then cut into eight tets, at most twice, and each is measured separately. At the last level w is evaluated at p only,
+and the result is clamped to 0 to 1.
 """
 
 from __future__ import annotations
@@ -30,7 +35,9 @@ from ..mesh.winding_number import WindingNumber, winding_at
 DEPTH = 2
 """Largest number of successive cuts of a tet into eight."""
 CLEAR = 0.1
-"""Distance of ``|w|`` from 1/2 below which the winding number w is uncertain: twice the error of its Taylor series."""
+"""The winding number w is uncertain if the distance of ``|w|`` from 1/2 is at most this. The value is nearly twice the
+largest error, 0.06, of the Taylor series that approximates w.
+"""
 SHEET = 0.25
 """A surface is a sheet if ``|w|`` at the surface differs from 1/2 by less than this; w is the winding number. Across a
 sheet, w passes from -1/2 to 1/2, so neither side is inside. Across the surface of a body, w passes from 0 to 1. Exactly
@@ -41,12 +48,12 @@ CORNER = 1e-3
 corners by these coordinates, so the bound gives every vertex some mass.
 """
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
-"""Barycentric coordinates of a tet's point p (see the module): near the middle, but on no plane in which a surface is
-likely to lie.
+"""Barycentric coordinates of the point p in a tet at which the winding number is always evaluated. The point is near
+the middle, but on no plane in which a surface is likely to lie.
 """
 _ASKED = 0.2
-"""The winding number is sampled at the tet's point p near the middle, and at four points near the corners: each corner
-is moved by this fraction of the distance towards p.
+"""Fraction of the distance to the point p by which four sample points are moved from a tet's corners towards p. The
+winding number is sampled at these points and at p, which lies near the middle of the tet.
 """
 
 
@@ -70,8 +77,8 @@ class VolumeFractions(NamedTuple):
 
 
 def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
-    """Return, for m positively oriented tets with ``corners`` (m,4,3), the parts that lie inside the surface of
-    ``winding``.
+    """Return how much of each of m tets lies inside a surface, and where. ``winding`` computes the winding number of
+    the surface. ``corners`` (m,4,3): corners of the tets, which must be positively oriented.
     """
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
@@ -147,8 +154,9 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, near_triangles):
-    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Write their
-    indices to ``near_triangles``, or to a longer copy if it is too short; return that array and the triangles' number.
+    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Write the indices of
+    these triangles to ``near_triangles``; if this array is too short, use a longer copy. Return the array used and the
+    number of triangles.
     """
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -169,12 +177,16 @@ def _near(corners, tree, near_triangles):
 
 @inner_kernel
 def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
-    """Cut a tet with ``corners`` (4,3) into four tets (p, face), and clip triangles to each of these tets. Return the
-    number of pieces. The triangles are ``triangles[near_triangles[:count]]``, of ``triangles`` (t,3,3).
+    """Cut a tet into four tets, each spanned by the point p and a face, and clip triangles to each of the four tets. A
+    piece is a part of a triangle that lies in one of the four tets. Return the number of pieces.
 
-    The shadow of a piece is the region behind the piece as seen from p. Volumes and moments of the shadows
-    (:func:`_add_shadow`) are added to ``shadows`` (4,4), one row per face. ``largest`` (4,) receives the middle of the
-    largest piece (three coordinates) and twice the area of the largest piece.
+    The shadow of a piece is the region behind the piece, as seen from p, up to the face. The signed volumes and the
+    three first moments (:func:`_add_shadow`) of the shadows are added to ``shadows`` (4,4), one row per face. The mean
+    of the corners of the largest piece (three coordinates) and twice the piece's area are written to ``largest`` (4,),
+    unless ``largest`` holds a larger area.
+
+    ``corners`` (4,3): corners of the tet. The triangles are ``triangles[near_triangles[:count]]``, of ``triangles``
+    (t,3,3).
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -208,10 +220,11 @@ def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
 
 @inner_kernel
 def _note_largest(polygon, count, edges, p, largest):
-    """Write the middle (3) and twice the area of a polygon to ``largest`` (4,) if ``largest`` holds a smaller area.
+    """Write the mean of a polygon's corners (three coordinates) and twice the polygon's area to ``largest`` (4,). Do
+    nothing if ``largest`` holds a larger area.
 
-    Corner k of the polygon is ``p + polygon[k] @ edges``, k < ``count``: ``edges`` (3,3) are three edges of a tet from
-    its corner p, and the rows of ``polygon`` are coefficients of these edges.
+    The polygon lies in a tet that has the corner p. ``edges`` (3,3) are the tet's edge vectors from p. The polygon has
+    ``count`` corners, and corner k is at ``p + polygon[k] @ edges``.
     """
     area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(count):
@@ -241,9 +254,10 @@ def _asked(corners, p, w_at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the volume formula holds in a tet with winding numbers from ``low`` to ``high`` and ``pieces``
-    pieces of the surface. Without pieces the tet must be wholly inside or wholly outside; with pieces, only one winding
-    number besides 0 may occur.
+    """Return True if the volume inside a tet can be computed without cutting the tet. ``low`` and ``high`` are the
+    lowest and the highest winding number sampled in the tet. ``pieces`` is the number of pieces of the surface in the
+    tet. Without pieces the tet must be wholly inside or wholly outside. With pieces the winding number may take the
+    value 0 and only one of the values 1 and -1.
     """
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
@@ -266,12 +280,13 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, near_triangles, total, largest):
-    """Measure the inside part of a tet with ``corners`` (4,3). Add the part's volume, as a fraction of the tet, and the
-    integrals of the four barycentric coordinates over the part to ``total`` (5,). A tet in which the volume formula
-    does not hold is cut into smaller tets.
+    """Measure the part of a tet that lies inside the surface. Add the volume of the part, and the integrals of the four
+    barycentric coordinates over the part, to ``total`` (5,); both are divided by the volume of the tet. The tet is cut
+    into smaller tets if necessary (:func:`_simple`).
 
-    ``base`` (4,) are barycentric coordinates of the point p at which the winding number is computed. ``largest`` (4,)
-    receives the middle (three coordinates) and twice the area of the largest piece of surface in the tet.
+    ``corners`` (4,3): corners of the tet. ``base`` (4,): barycentric coordinates of the point p at which the winding
+    number is computed. ``field``: ``WindingNumber.field`` of the surface. ``largest`` (4,) receives data of the largest
+    piece of surface in the tet: the mean of the piece's corners (three coordinates), and twice the area.
     ``near_triangles`` is a buffer for triangle indices. Return this buffer, or a longer one that replaced it, for use
     with the next tet.
     """
@@ -327,21 +342,25 @@ def _measure_one(corners, base, field, near_triangles, total, largest):
 @inner_kernel
 def _is_sheet(largest, field):
     """Return True if the largest piece of surface in a tet belongs to a sheet, which encloses nothing. ``largest`` (4,)
-    holds the middle of that piece (three coordinates) and twice the area of the piece; the area is 0 if the tet
-    contains no piece. ``field`` is ``WindingNumber.field``.
+    holds a point of that piece (three coordinates) and twice the area of the piece; the area is 0 if the tet contains
+    no piece. ``field`` is ``WindingNumber.field``.
     """
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
-    """Return the orientation of the surface in a tet: 1 if outwards, -1 if inwards, 0 if it is a sheet, which encloses
-    nothing.
+    """Return the orientation of the surface in a tet: 1 if the surface's normals point outwards, -1 if they point
+    inwards, 0 if the surface is a sheet, which encloses nothing.
 
-    ``lowest`` and ``highest`` are the extreme winding numbers w at the sampled points. If ``|w| > 1/2`` at one of them,
-    the sign of w decides. If not, the orientation is chosen so that the enclosed volume is positive. ``shadows`` (4,4)
-    are volumes and moments behind the pieces of surface as seen from a point p (:func:`_shadows`). ``base`` (4,) are
-    the barycentric coordinates of p. ``largest`` and ``field`` are as in :func:`_is_sheet`.
+    ``lowest`` and ``highest`` are the extreme winding numbers w at the sampled points. If ``|w| > 1/2`` at one of these
+    points, the sign of w there decides. If not, and the surface is not a sheet, the orientation is chosen so that the
+    enclosed volume is positive.
+
+    ``base`` (4,): barycentric coordinates of a point p in the tet. ``shadows`` (4,4) has a row for each face of the
+    tet: the volume and the moments of the regions behind the surface, as seen from p (:func:`_shadows`). ``largest``
+    (4,): a point of the largest piece of surface (three coordinates), and twice the piece's area. ``field`` is
+    ``WindingNumber.field``.
     """
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
@@ -357,8 +376,9 @@ def _turned(lowest, highest, shadows, base, largest, field):
 def _add_parts(w_at_p, orientation, shadows, base, part):
     """Write the volume of the inside part of a tet of volume 1, and the integrals of the four barycentric coordinates
     over that part, to ``part`` (5,). ``base`` (4,) are the barycentric coordinates of a point p in the tet. ``w_at_p``
-    is the absolute winding number at p, rounded to a whole number; it is 0 if p is outside. ``orientation`` is the
-    result of :func:`_turned`, and ``shadows`` (4,4) the result of :func:`_shadows` for p.
+    is the absolute winding number at p, rounded to a whole number; it is 0 if p is outside. ``orientation`` is 1 if the
+    surface's normals point outwards, -1 if inwards, 0 for a sheet. ``shadows`` (4,4) is the result of :func:`_shadows`
+    for p: for each face of the tet, the volume and the moments of the regions behind the surface, as seen from p.
     """
     part[:] = 0.0
     for face in range(4):

@@ -1,9 +1,9 @@
 """Self-intersections: triangles of a surface that pass through each other.
 
-Two triangles cross if an edge of one passes through the interior of the other: its ends lie on different sides of the
-other's plane, and the other's corners wind around the edge's line in one direction. Both tests are signs of 3 x 3
-determinants, which count as zero within the round-off of coordinates [predicates: Guigue, Devillers 2003]. A tree of
-bounding boxes finds candidate pairs.
+Two triangles cross if an edge of one triangle passes through the interior of the other. The edge AB passes through the
+interior of triangle T under two conditions. A and B lie on different sides of the plane of T, and the corners of T wind
+around the line AB in one direction. Both conditions are signs of 3 x 3 determinants, which count as zero within the
+round-off of coordinates [predicates: Guigue, Devillers 2003]. A tree of bounding boxes finds candidate pairs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, element_boxes, 
 
 
 def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the indices (k,) int64 of the triangles (t,3) over ``positions`` (n,3) that cross another triangle.
+    """Return the indices (k,) int64 of the triangles that cross another triangle.
 
-    Triangles that only touch, or are coplanar, do not count as crossing. Of triangles with a common vertex, only the
-    edges opposite to it can cross the other triangle; triangles with a common edge never cross.
+    Triangles that only touch, or are coplanar, do not count as crossing. If two triangles share a vertex, only the
+    edges opposite to this vertex can cross the other triangle. Triangles that share an edge never cross. ``positions``
+    (n,3): vertex positions. ``triangles`` (t,3): vertex indices.
     """
     if len(triangles) == 0:
         return np.empty(0, dtype=np.int64)
@@ -62,8 +63,9 @@ def _passes(p, q, t, slack):
 
 @inner_kernel
 def _edge_passes(s, t, shared, slack):
-    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). If both share a vertex, ``shared`` is
-    its corner in s, 0 to 2, and only the edge opposite to it is tested; otherwise ``shared`` is -1.
+    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). If s and t share a vertex, ``shared``
+    is the number, 0 to 2, of this vertex among the corners of s, and only the opposite edge of s is tested. Otherwise
+    ``shared`` is -1. ``slack`` is the round-off of coordinates.
     """
     for k in range(3):
         if (shared < 0 or shared == k) and _passes(s[(k + 1) % 3], s[(k + 2) % 3], t, slack):

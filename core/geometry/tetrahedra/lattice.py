@@ -223,11 +223,12 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest tets to add around a vertex so that two parts of the kept tets become connected by faces. Write
-    the indices of the added tets, 0 to 23, to ``path`` (24,), and return their number; 0 if there is only one part.
+    """Find the fewest tets to add around a vertex so that two groups of kept tets become connected by faces. Write the
+    indices of the added tets, 0 to 23, to ``path`` (24,), and return their number; 0 if there is only one group.
 
-    Of the 24 tets around the vertex, those in the mask ``kept`` (24,) form one or more parts, each connected by faces.
-    The part of the first kept tet is joined to the nearest other part. ``adjacent`` (24,24) is the face adjacency.
+    Of the 24 tets around the vertex, those in the mask ``kept`` (24,) form one or more groups, where each group is
+    connected by faces. The group of the first kept tet is joined to the nearest other group. ``adjacent`` (24,24) is
+    the face adjacency of the 24 tets.
     """
     parent = np.full(24, -2, dtype=np.int64)
     queue = np.empty(24, dtype=np.int64)
@@ -304,8 +305,8 @@ def _join_star(masks, added, adjacent, vertex):
 
 @kernel
 def _join_stars(masks):
-    """Add tets to the set ``masks`` until, around every vertex, its tets are connected by faces. Return the set of
-    added tets.
+    """Add tets to the set ``masks`` until, around every vertex, the tets of the set are connected by faces. Return the
+    set of added tets. A set is a grid of 12-bit masks, one per lattice cell, with one bit per tet of the cell.
     """
     added = np.zeros_like(masks)
     adjacent = star_adjacency()

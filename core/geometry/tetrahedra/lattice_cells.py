@@ -21,8 +21,8 @@ from ...foundation.kernels.jit import inner_kernel
 
 @inner_kernel
 def tet_corners(i, j, k, slot, corners):
-    """Write the corners of the tet ``slot`` of cell (i, j, k), positively oriented and in doubled coordinates, to
-    ``corners`` (4,3).
+    """Write the corners of tet number ``slot``, 0 to 11, of cell (i, j, k) to ``corners`` (4,3). The corners are in an
+    order of positive orientation, and in doubled coordinates: twice the position in cells, which are whole numbers.
     """
     axis = slot // 4
     across = (axis + 1 + (slot // 2) % 2) % 3
@@ -42,8 +42,8 @@ def tet_corners(i, j, k, slot, corners):
 
 @inner_kernel
 def locate(x, y, z, cell):
-    """Find the tet that contains the point (x, y, z), in units of cells: write its cell to ``cell`` (3,) and return its
-    slot.
+    """Find the tet that contains the point (x, y, z), in units of cells. Write the indices of the tet's cell to
+    ``cell`` (3,). Return the number of the tet within the cell (slot), 0 to 11.
     """
     u = np.empty(3)
     p = (x, y, z)
@@ -88,10 +88,11 @@ def add_tet(masks, cell, slot):
 
 @inner_kernel
 def face_neighbour(corners, opposite, cell):
-    """Find a tet's neighbour across the face opposite to corner ``opposite``, 0 to 3: write its cell to ``cell`` (3,)
-    and return its slot. ``corners`` (4,3) are those of the tet, in doubled coordinates.
+    """Find a tet's neighbour across the face opposite to corner ``opposite``, 0 to 3. Write the indices of the
+    neighbour's cell to ``cell`` (3,). Return the number of the neighbour within the cell (slot), 0 to 11.
 
-    The neighbour is the tet that contains a point slightly beyond the face's middle.
+    The neighbour is the tet that contains a point slightly beyond the face's middle. ``corners`` (4,3): the tet's
+    corners in doubled coordinates, which are twice the position in cells.
     """
     p = np.zeros(3)
     for a in range(3):
@@ -105,11 +106,13 @@ def face_neighbour(corners, opposite, cell):
 
 @inner_kernel
 def star_tet(vertex, member, cell):
-    """Find one of the 24 tets around a lattice vertex: write the cell of tet ``member``, 0 to 23, to ``cell`` (3,) and
-    return its slot. ``vertex`` (3,) has doubled coordinates.
+    """Find tet number ``member``, 0 to 23, of the 24 tets around a lattice vertex. Write the indices of the tet's cell
+    to ``cell`` (3,). Return the number of the tet within the cell (slot), 0 to 11. ``vertex`` (3,): twice the vertex's
+    position in cells, whole numbers.
 
-    The tet is the one that contains a point at a small offset from the vertex. ``member`` encodes which
-    components of the offset are largest and second largest, and their signs.
+    The tet is the one that contains a point near the vertex. This point is displaced from the vertex along two axes,
+    farther along the first one. ``member`` encodes which axis is the first, which is the second, and the two
+    directions.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8

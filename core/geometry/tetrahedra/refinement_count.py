@@ -66,9 +66,9 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
     """Return two numbers for the estimate of the tets that painted refinement adds, averaged over the sample points.
 
-    The first number is for the tets below the surface. It is the depth, in cells, of an unrefined column below one unit
-    of surface; this column has as many tets as refinement adds below that unit of surface. The second number is for the
-    tets that the surface cuts: the number of refined cells at the surface that replace one unrefined cell.
+    The first number is for the tets below the surface. It is the number of tets that refinement adds below the area of
+    one cell face, divided by the number of tets in an unrefined cell. The second number is for the tets that the
+    surface cuts: the number of refined cells at the surface that replace one unrefined cell.
 
     ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
     paint is 1, cells are smaller by the factor ``finest``.

@@ -68,8 +68,8 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Return True if the painted refinement ``fineness`` (n,), per vertex, makes cells smaller anywhere: the factor
-    ``finest`` exceeds 1, and the paint is not 0 at all vertices.
+    """Return True if painted refinement makes cells smaller anywhere: the factor ``finest`` exceeds 1, and the paint is
+    above 0 at some vertex. ``fineness`` (n,) is the paint per vertex, 0 to 1, or None.
     """
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 

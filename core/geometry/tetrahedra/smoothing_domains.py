@@ -21,13 +21,14 @@ ON_LATTICE = 1e-6
 """Largest deviation of a lattice mesh's vertices from the lattice, in cells."""
 
 MOST_TETS = 9
-"""Number of tets without a domain that must surround an edge in the first pass of the greedy algorithm
-(:func:`_stars`). The pass then joins the tets to a domain. Each later pass needs one tet less.
+"""Least number of tets that the greedy algorithm (:func:`_stars`) groups into a smoothing domain in its first pass. The
+tets surround a common edge, and belong to no domain yet. Each later pass needs one tet less. All tets of a domain share
+one strain.
 """
 
 CONTRAST = 30.0
-"""Largest ratio of the moduli of two tets in a domain. A domain gets the mean modulus of its tets, which would stiffen
-the softer material too much if the ratio were larger.
+"""Largest ratio of the moduli of two tets in a smoothing domain, a group of tets that share one strain. A domain gets
+the mean modulus of its tets, which would stiffen the softer material too much if the ratio were larger.
 """
 
 
@@ -47,9 +48,12 @@ def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarra
 
 
 def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
-    """Return the edge between two cell centres of each tet, as two ascending vertex indices (m,2). Return None if the
-    mesh is not a part of the draft lattice (:mod:`.lattice_cells`) or if it has painted refinement. Tets that share
-    such an edge form a domain.
+    """For each tet of a draft lattice (:mod:`.lattice_cells`), return the edge that joins two cell centres, as two
+    ascending vertex indices (m,2). Tets that share such an edge form a smoothing domain. Return None if the mesh is not
+    a part of the draft lattice, or if it has painted refinement.
+
+    Centres and corners of cells are told apart by parity only. If vertex 0 is a cell centre, the edges join two cell
+    corners instead; exchanging centres and corners leaves the lattice unchanged.
     """
     volumes = mesh.volumes
     side = float(np.cbrt(12.0 * volumes.mean()))
@@ -68,9 +72,10 @@ def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
 
 
 def _stars(mesh: TetMesh) -> np.ndarray:
-    """Return the domain index (m,) of each tet of a mesh, by a greedy algorithm. Each pass visits all edges, longest
-    first: if enough tets around an edge have no domain yet, they form one. "Enough" is at least ``MOST_TETS`` in the
-    first pass and one less in each later pass, down to 2. Every tet that is left forms a domain alone.
+    """Return the index (m,) of each tet's smoothing domain, by a greedy algorithm. Each pass visits all edges, longest
+    first. If enough tets around an edge belong to no domain yet, these tets become a domain. "Enough" is at least
+    ``MOST_TETS`` in the first pass and one less in each later pass, down to 2. Every tet that is left forms a domain
+    alone.
     """
     ends = np.sort(mesh.tets[:, EDGES], axis=2).reshape(-1, 2).astype(np.int64)
     keys, edge = np.unique(ends[:, 0] * len(mesh.rest_positions) + ends[:, 1], return_inverse=True)
@@ -90,9 +95,9 @@ def _stars(mesh: TetMesh) -> np.ndarray:
 
 @kernel
 def _gather_stars(order, starts, tets, least, domain):
-    """Visit the edges in the sequence ``order``. If at least ``least`` tets around an edge have no domain yet (-1 in
-    ``domain`` (m,)), they form one: the edge's index is written to their entries of ``domain``.
-    ``tets[starts[e]:starts[e + 1]]`` are the indices of the tets around edge e.
+    """Visit the edges in the sequence ``order``. If at least ``least`` tets around an edge belong to no smoothing
+    domain yet, these tets become a new domain, numbered by the edge. ``domain`` (m,) holds the number of each tet's
+    domain, -1 if there is none yet. ``tets[starts[e]:starts[e + 1]]`` are the indices of the tets around edge e.
     """
     for edge in order:
         count = 0

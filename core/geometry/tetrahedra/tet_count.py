@@ -1,14 +1,15 @@
 """Cheap estimate of the number of tetrahedra that will fill a surface, for interfaces and limits.
 
-Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts, since the other half is
-already counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness`` interpolates
-between both cases. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the estimate
-was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that overlap count twice.
+Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts. The other half is already
+counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness`` interpolates between
+closed surfaces and sheets. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the
+estimate was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that overlap count twice.
 
 Other methods: the estimate is ``sqrt(a² + b²)``, where a is the number of tets due to the volume, and b the number of
 tets due to the faces. If faces are smaller than a cell, the estimate is right within a factor of two only. A mesher
-cuts a narrow triangle to well-shaped tets, so it counts as several pieces with length equal to width. For example, a
-rod 40 times as long as thick, with 124 triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
+makes several well-shaped tets at a narrow triangle. So a narrow triangle counts as several pieces, which are
+equilateral triangles with the same height and, in sum, the same area. For example, a rod 40 times as long as thick,
+with 124 triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ in measurements, and fTetWild 1 to 5. The value 3.7 is about the geometric mean 
 pointless: TetGen's count for a sphere, whose vertices are cospherical, differs by some per cent between machines.
 """
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
-"""Number of tets that TetGen and fTetWild make per piece, if narrow triangles are cut into pieces with length equal to
-width. TetGen made 0.9 to 2.3 in measurements, and fTetWild 0.5 to 1.2.
+"""Number of tets that TetGen and fTetWild make per piece, if narrow triangles count as several equilateral pieces of
+the same height. TetGen made 0.9 to 2.3 in measurements, and fTetWild 0.5 to 1.2.
 """
 MOST_PIECES = 1000.0
-"""Largest number of pieces into which one triangle is counted. Without this limit, an extremely narrow triangle would
-count as thousands of tets.
+"""Largest number of pieces that one triangle counts as. A narrow triangle counts as several equilateral pieces of the
+same height. Without this limit, an extremely narrow triangle would count as thousands of tets.
 """
 
 
@@ -59,8 +60,8 @@ class SurfaceMeasure:
     volume, area : enclosed volume, m³, and surface area, m²
     triangles : number of triangles
     openness : 0 for a closed surface, 1 for a flat sheet
-    pieces : number of pieces, with length equal to width, into which the triangles can be cut; one or more
-        per triangle
+    pieces : number of triangles, where a narrow triangle counts as several equilateral triangles that have the same
+        height and, in sum, the same area
     samples : sample points with the painted refinement, None without painted refinement
     """
 
@@ -84,7 +85,7 @@ class SurfaceMeasure:
 
     def cells_between(self, points: int, cells_across: int) -> float:
         """Return the distance, in cells, between neighbouring vertices if ``points`` vertices were spread evenly over
-        the surface. ``cells_across`` is the number of cells along its longest side.
+        the surface. ``cells_across`` is the number of cells along the surface's longest side.
         """
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 

@@ -4,11 +4,11 @@ Every vertex of the surface is a vertex of the tets, so the render mesh follows 
 faces and inside until no tet exceeds the requested volume, and no tet is flat if that can be avoided.
 
 If TetGen optimises angles in the same run as it follows a sizing field, it may crash (on 2 of 156 bodies). Therefore a
-first run inserts vertices by the sizing field, and a second run starts with all of them and optimises.
+first run inserts vertices by the sizing field. A second run starts with all vertices of the first run and optimises.
 
-Traps: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills all
-space within the outermost surface; tets in hollows are removed afterwards, by winding number. It prints, and writes
-files to the working folder (``foreign_module.kept_apart``). Its tets are oriented negatively.
+Limits: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills all
+space within the outermost surface; tets in hollows are removed afterwards, by winding number. TetGen prints, and writes
+files to the working folder (``foreign_module.kept_apart``). TetGen's tets are oriented negatively.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ PACKAGE = "tetgen"
 TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
 """Remedy if TetGen is missing: because of its licence, AGPL-3.0, it is not in the usual zip."""
 CELL_PART = 0.16
-"""Largest tet volume to request, as a fraction of a cell's: a body then has about as many tets as with the lattice."""
+"""Largest tet volume to request, divided by the volume of a cubic cell. With this value a body has about as many tets
+as with the lattice.
+"""
 CELL_EDGE = 0.85
 """Ratio of requested edge length to wanted cell size, with which TetGen meets the refine factor within 5 %."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
-"""Two texts of TetGen switches. Each text sets the largest ratio of circumradius to shortest edge, and the least
-dihedral angle, degrees. ``SHAPE`` also requests an optimisation and sets the largest dihedral angle that it permits,
-degrees. Without this optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
+"""``REFINED`` and ``SHAPE``: switches of TetGen. Both set the largest ratio of circumradius to shortest edge, and the
+least dihedral angle, degrees. ``SHAPE`` also requests an optimisation and sets the largest dihedral angle that it
+permits, degrees. Without this optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
 """
 
 

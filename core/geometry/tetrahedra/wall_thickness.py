@@ -19,7 +19,10 @@ from ..mesh.vertex_normals import face_normals
 SPACING = 0.5
 """Distance between the sample points from which rays start, as a fraction of ``Thickness.length``."""
 OPPOSITE = -(0.5**0.5)
-"""Cosine of the angle between the normals of two sides, below which the sides count as opposite."""
+"""Cosine of the angle between the outward normals at the two ends of a ray through the body. If the cosine is below
+this value, the normals are opposite within 45 degrees, and the surfaces at the ends count as opposite walls of a thin
+part.
+"""
 START = 1e-4
 """Depth below the surface at which a ray starts, as a fraction of ``Thickness.length``."""
 DRAWN_IN = 0.02
@@ -70,8 +73,8 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """Return the parts of the surface where the body is thinner than ``length``, m. This must not exceed the
-        product ``reach * length`` of the arguments with which :func:`measure_thickness` was called.
+        """Return the parts of the surface where the body is thinner than ``length``, m. ``length`` must not exceed the
+        product ``reach * length`` of the values that were passed to :func:`measure_thickness`.
         """
         thin = self.across <= length
         if not thin.any():

@@ -14,7 +14,7 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of ``time_step`` s that starts at positions (n,3) m and velocities (n,3) m/s. This rule ignores
-    ``history``.
+    """Return a step of length ``time_step``, s, of implicit Euler that starts at positions (n,3) m and velocities (n,3)
+    m/s. Implicit Euler ignores ``history``, the state one step earlier.
     """
     return TimeStep(positions + time_step * velocities, positions, time_step)

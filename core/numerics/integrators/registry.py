@@ -13,8 +13,8 @@ INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backwar
 
 
 def integrator(name: str) -> ModuleType:
-    """Return the module of the time integration rule ``name``. Raise SettingsError, which lists the known names, if
-    there is none.
+    """Return the module of the time integration rule ``name``. If no rule has this name, raise SettingsError, which
+    lists the known names.
     """
     if name not in INTEGRATORS:
         raise SettingsError(f"Unknown integrator “{name}”.", f"Choose one of {', '.join(INTEGRATORS)}.")

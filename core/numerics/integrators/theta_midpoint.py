@@ -37,6 +37,6 @@ def begin(
     positions: np.ndarray, velocities: np.ndarray, _history: History | None, time_step: float, theta: float
 ) -> TimeStep:
     """Return a step of length ``time_step``, s, that starts at positions (n,3) m and velocities (n,3) m/s. The solver
-    computes positions after the fraction ``theta`` of the step. This rule ignores the history.
+    computes positions after the fraction ``theta`` of the step. The theta-midpoint rule ignores the history.
     """
     return backward_euler.begin(positions, velocities, None, theta * time_step)._replace(theta=theta)

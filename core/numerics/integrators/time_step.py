@@ -21,7 +21,7 @@ class History(NamedTuple):
 
 
 class TimeStep(NamedTuple):
-    """One step of a rule from positions x0, with x1 the positions one step earlier.
+    """One step of a time integration rule. The step starts at positions x0; one step earlier the positions were x1.
 
     Attributes
     ----------
@@ -39,13 +39,15 @@ class TimeStep(NamedTuple):
     theta: float = 1.0
 
     def base_of(self, now: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the base b of a quantity q that depends on the positions: the rule's dq/dt is ``(q - b) / step``.
-        ``now`` is q at the start of the step, ``before`` is q one step earlier.
+        """Return the base b of a quantity q that depends on the positions. The time integration rule approximates the
+        rate dq/dt by ``(q - b) / step``. ``now`` is q at the start of the step, ``before`` is q one step earlier.
         """
         return now + self.extrapolation * (now - before)
 
     def velocities(self, positions: np.ndarray) -> np.ndarray:
-        """Return the rule's velocities (n,3) m/s at new positions (n,3) m: ``(positions - base) / step``."""
+        """Return the velocities (n,3) m/s of the time integration rule at new ``positions`` (n,3) m:
+        ``(positions - base) / step``.
+        """
         return (positions - self.base) / self.step
 
     def interpolated(self, before: np.ndarray, end: np.ndarray) -> np.ndarray:

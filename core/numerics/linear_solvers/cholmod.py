@@ -37,7 +37,7 @@ solves right-hand sides one after the other.
 COLUMNS, FEW = 48, 16
 """``COLUMNS``: largest number of right-hand sides that a thread solves at once. ``FEW``: least number of right-hand
 sides that are divided between two threads. Each thread reads the whole factor for its right-hand sides, so dividing
-fewer would not pay off.
+fewer right-hand sides would not pay off.
 """
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
@@ -129,7 +129,7 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k). Other rows of x (N,k) stay
         unchanged.
         """
         if found := supernodes(self._factor, self._pattern.size):
@@ -206,11 +206,11 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is False, do only
-        the forward substitution.
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is True, do the
+        forward and the backward substitution; otherwise do only the forward substitution.
 
-        ``rows`` (n,) are indices of rows of x (N,k), one per unknown of the matrix. If ``is_whole`` is False, ``rows``
-        has one index per row of the factor instead.
+        ``rows`` (n,) are indices of rows of x (N,k). Index i belongs to row i of the matrix if ``is_whole`` is True,
+        and to row i of the factor otherwise.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -245,8 +245,12 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 @ItemKernel
 def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
-    """Solve for right-hand sides in parallel: item i is the column range ``ends[i]`` to ``ends[i + 1]`` of x. Do the
-    forward substitution and, if ``is_whole``, the backward one. Other arrays are the fields of :class:`Supernodes`.
+    """Solve in place for right-hand sides, the columns of x, in parallel. The work items are distributed over threads;
+    item i solves the columns ``ends[i]`` to ``ends[i + 1]``. Do the forward substitution and, if ``is_whole``, the
+    backward substitution.
+
+    ``columns``, ``row_starts``, ``starts`` and ``values`` are the fields of :class:`Supernodes`. ``rows`` holds the row
+    of x for each entry of the field ``rows``.
     """
     item = take(items)
     while item >= 0:
@@ -319,7 +323,8 @@ def _forward(L, rows, x, first, last):
 @summing_kernel
 def _backward(L, rows, x, first, last):
     """Do the part of the backward substitution that belongs to one supernode, in place in x. Only the columns ``first``
-    to ``last`` of x are changed. L and ``rows`` are as in :func:`_forward`.
+    to ``last`` of x are changed. L (c,r) holds the supernode's c columns with r entries each; ``rows`` (r,) are the
+    rows of x that belong to these entries.
     """
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):

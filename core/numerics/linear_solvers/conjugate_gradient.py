@@ -97,12 +97,13 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix A from the element ``blocks`` (b,3,3) and the contact ``pairs``. Update the
-        preconditioner. ``scale`` (h² for a step) is the factor of the stiffness in A.
+        """Assemble the matrix A from the element ``blocks`` (b,3,3), the contact ``pairs`` and the term ``low_rank``.
+        Update the preconditioner. ``scale`` (h² for a step) is the factor of the stiffness in A.
 
         ``pairs`` are blocks between vertices coupled by contact. ``added`` (b,3), if given, is the part of the blocks'
-        diagonals that is not from the tets' mass and elasticity; the preconditioner includes ``added``. The
-        preconditioner does not include ``low_rank``: a term of rank k costs about k iterations.
+        diagonals that is not from the tets' mass and elasticity; the preconditioner includes ``added``. ``low_rank`` is
+        a matrix of low rank that is added to A. The preconditioner does not include ``low_rank``, so a matrix of rank k
+        costs about k iterations.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))
@@ -113,8 +114,9 @@ class ConjugateGradients:
         """Do nothing: this solver stores no pattern of coupled vertex pairs."""
 
     def try_factorize(self) -> bool:
-        """Factorise the matrix A in the coarse space of the deflation; if A is indefinite there, drop its low-rank term
-        and repeat. Return False if A without that term is indefinite in the coarse space or in a diagonal block.
+        """Factorise the matrix A in the coarse space, the affine displacements of vertex groups. If A is indefinite
+        there, remove the term ``low_rank`` from A and repeat. Return False in two cases: a diagonal block of the
+        element matrices' sum is indefinite, or A without the term ``low_rank`` is indefinite in the coarse space.
 
         If A is indefinite only along other directions, the iteration in :meth:`solve` ends early.
         """

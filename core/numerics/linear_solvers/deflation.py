@@ -18,7 +18,9 @@ from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
 
 DEGENERATE = 1e-6
-"""Least relative norm of a basis function after orthogonalisation. Smaller functions, in flat groups, are omitted."""
+"""Least relative norm of a basis function after orthogonalisation against the earlier functions of its group. A
+function with a smaller norm, which occurs if the group is flat, is omitted.
+"""
 
 
 class AffineDeflation:
@@ -73,10 +75,10 @@ class AffineDeflation:
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
     """Return the basis of the groups' affine displacements (f,4). Each row holds the values of the functions 1, x, y
-    and z at a vertex, made orthonormal over the vertices of its group. If a group is flat, a function that is a linear
-    combination of the earlier functions on the group is set to 0.
+    and z at a vertex, made orthonormal in this order over the vertices of its group. In a flat group these functions
+    are linearly dependent: a function that is a linear combination of the preceding ones is set to 0.
 
-    ``groups`` (f,) are the group indices, below ``count``, of vertices at ``positions`` (f,3).
+    ``groups`` (f,): index of each vertex's group, below ``count``. ``positions`` (f,3): positions of the vertices.
     """
     basis = np.zeros((len(groups), 4))
     for g in range(count):
@@ -99,9 +101,12 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
-    """Add the lower triangle of ``W^T A W`` to E, whose unknowns have the indices 12 group + 3 function + axis.
-    ``starts``, ``columns`` and ``values`` are arrays of the block rows A. The matrix W is given by ``groups`` (f,) and
-    ``basis`` (f,4): for the vertices of each group, the values of four functions (see :func:`affine_basis`).
+    """Add the lower triangle of ``W^T A W`` to E. ``starts``, ``columns`` and ``values`` are the attributes of a
+    :class:`BlockRows`, which stores A.
+
+    The columns of W are the affine displacements of groups of vertices. ``groups`` (f,) holds the group of each vertex,
+    and ``basis`` (f,4) the values of the group's four functions at the vertex (:func:`affine_basis`). Function j of
+    group g along axis i (0 to 2) has the index ``12 g + 3 j + i`` in E.
     """
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)
@@ -162,8 +167,9 @@ def _cholesky(E):
 
 @kernel
 def _correct(U, groups, basis, residual):
-    """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3) and the coarse matrix's upper Cholesky factor U.
-    W is the coarse basis: :func:`affine_basis` returns the ``basis`` (f,4) for ``groups`` (f,).
+    """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3). U is the upper Cholesky factor of the coarse
+    matrix. The columns of W are the affine displacements of groups of vertices. ``groups`` (f,) holds the group of each
+    vertex, and ``basis`` (f,4) the values of the group's four functions at the vertex (:func:`affine_basis`).
     """
     n = U.shape[0]
     c = np.zeros(n)

@@ -18,19 +18,21 @@ kept because separated surfaces may collide again, and each new pattern needs a 
 
 
 ANEW = 0.001
-"""Number of added contact pairs, divided by the number of vertex pairs in the tets, that triggers a new ordering of the
-unknowns. Without a new ordering the factor grows. At a ratio of 0.04 (three stacked boxes, 24,000 tets), the factor has
-1.5 times as many non-zeros. At ratios of 0.001 to 0.02 (a body of 22,000 tets that slid in self-contact), the factor
-has up to 1.25 times as many non-zeros.
+"""Ratio of added contact pairs to vertex pairs in the tets, from which on a new ordering of the unknowns is computed.
+Without a new ordering the factor grows. At a ratio of 0.04 (three stacked boxes, 24,000 tets), the factor has 1.5 times
+as many non-zeros. At ratios of 0.001 to 0.02 (a body of 22,000 tets that slid in self-contact), the factor has up to
+1.25 times as many non-zeros.
 """
 
 SOFT = 0.1
-"""Largest relative increase of a diagonal entry by new contact pairs at which the pairs are added to the diagonal
-only (lumped). Lumped pairs do not extend the matrix pattern.
+"""New contact pairs are lumped, that is, added to the diagonal of the matrix only, unless they increase a diagonal
+entry by more than this fraction of the entry. Lumped pairs do not extend the matrix pattern.
 """
 
 FEW = 32
-"""Least number of new pairs for a reordering. For 22,000 tets, ordering takes about as long as a factorisation."""
+"""Least number of added contact pairs for which a new ordering of the unknowns is computed. For 22,000 tets, ordering
+takes about as long as a factorisation.
+"""
 
 
 class Direct:
@@ -87,8 +89,8 @@ class Direct:
         on the steps that this process ran before.
 
         If the last step extended the pattern in one go, and the next step begins with the same pairs, the extended
-        pattern and its fill-reducing order are reused. Both depend only on the pairs, so
-        rebuilding would give an equal pattern and an equal order.
+        pattern and its fill-reducing order are reused. Pattern and order depend only on the pairs, so rebuilding would
+        give equal results.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone
@@ -141,7 +143,9 @@ class Direct:
         self._values = np.empty(len(self._sparsity.pattern.row_indices))
 
     def try_factorize(self) -> bool:
-        """Factorise; see :meth:`SystemSolver.try_factorize`."""
+        """Factorise the last assembled matrix. If the sum with the term ``low_rank`` is indefinite, drop this term.
+        Return False if the matrix without the term is not positive definite.
+        """
         try:
             self._solver.factorize(self._values)
         except FactorizationError:

@@ -6,9 +6,9 @@ This is the Sherman-Morrison-Woodbury formula in symmetric form. With ``R^-1 Y =
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
 The sum is positive definite if A is and all ``1 + t`` are positive. C may be singular and indefinite, and columns of Y
-may be linearly dependent. The update takes as long as half a solve with A per column of Y, so five solves for 10
-columns. Conjugate gradients preconditioned by A's factor took 7 to 11 solves with A per right-hand side for 10 columns,
-and detected an indefinite sum only while iterating.
+may be linearly dependent. Each column of Y costs half a solve with A, so an update with 10 columns costs five solves.
+Conjugate gradients preconditioned by A's factor took 7 to 11 solves with A per right-hand side for 10 columns, and
+detected an indefinite sum only while iterating.
 """
 
 from __future__ import annotations

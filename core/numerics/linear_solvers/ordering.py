@@ -23,10 +23,13 @@ METIS_FROM = 2000
 """Number of vertices from which nested dissection is worth its time; below, minimum degree is used."""
 
 THIN = 6.0
-"""Largest ratio of factor entries to matrix entries, in minimum-degree order, at which METIS is not tried. METIS pays
-off only at high ratios. Factor entries by METIS divided by factor entries by minimum degree, on meshes of 1,100 to
-13,800 vertices: 1.04 to 1.24 at ratios up to 5.3 (thin bodies: arms, a boat), 0.93 to 1.19 at ratios up to 10, and 0.71
-to 0.93 at higher ratios.
+"""METIS is tried only if the ratio of factor entries to matrix entries, in minimum-degree order, exceeds this value.
+METIS pays off only at high ratios. On meshes of 1,100 to 13,800 vertices, the factor entries with METIS, divided by
+those with minimum degree, were:
+
+    ratio up to 5.3 (thin bodies: arms, a boat)    1.04 to 1.24
+    ratio up to 10                                 0.93 to 1.19
+    higher ratios                                  0.71 to 0.93
 """
 
 
@@ -106,7 +109,9 @@ def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> A
 
 
 def expand(order: np.ndarray, width: int) -> np.ndarray:
-    """Return the order (width f,) of scalar unknowns for an ``order`` (f,) of vertices with ``width`` unknowns each."""
+    """Return the elimination order of scalar unknowns that belongs to an ``order`` (f,) of vertices. Each vertex has
+    ``width`` successive unknowns, so the result has the size ``width * f``.
+    """
     # Converted to intp, since cvxopt rejects arrays of C long long, which METIS returns.
     return (width * order[:, None] + np.arange(width)).ravel().astype(np.intp)
 
@@ -123,8 +128,9 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each vertex, the neighbours eliminated before it, as arrays ``starts`` (f+1,) and ``earlier`` (k,).
-    Ranks are positions in ``order``; ``earlier[starts[i] : starts[i + 1]]`` are the neighbours' ranks for rank i.
+    """Return, for each of f vertices, the neighbours that are eliminated earlier, as arrays ``starts`` (f+1,) and
+    ``earlier`` (k,). Vertices are numbered by rank, the position of the vertex in ``order`` (f,). The neighbours of the
+    vertex with rank i that have lower ranks have the ranks ``earlier[starts[i] : starts[i + 1]]``.
     """
     f = len(order)
     rank = np.empty(f, dtype=np.int64)
@@ -140,8 +146,9 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Return the number of blocks of the Cholesky factor below its diagonal. ``starts`` (f+1,) and ``earlier`` (k,) are
-    the results of :func:`_upper`.
+    """Return the number of blocks of the Cholesky factor below its diagonal. Vertices are numbered by rank, their
+    position in the elimination order. The neighbours of the vertex with rank k that are eliminated earlier have the
+    ranks ``earlier[starts[k] : starts[k + 1]]``.
     """
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)

@@ -94,12 +94,14 @@ class ShapePreconditioner:
         return body.element_mass + body.elements.isotropic(stiffness)
 
     def _sum(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the matrix values (nnz,) summed from values (b,) per element block."""
+        """Return the entries (nnz,) of the preconditioner's matrix. Each entry is the sum of those ``blocks`` (b,), one
+        value per block of the element matrices, that belong to the entry.
+        """
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the matrix diagonal per free vertex and axis, (f,3), summed from values (b,3) per element
-        block.
+        """Return the matrix diagonal (f,3) per free vertex and axis. Each entry is the sum of those ``blocks`` (b,3),
+        one diagonal per block of the element matrices, that belong to the entry.
         """
         own = blocks[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)

@@ -49,7 +49,7 @@ class DirectSolver(Protocol):
         """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation, as a new array."""
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
+        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k). Other rows of x (N,k) stay
         unchanged.
         """
 
@@ -87,7 +87,9 @@ class SystemSolver(Protocol):
 
     @property
     def ordering(self) -> str:
-        """Fill-reducing order of a direct solver, or coarse space size of an iterative one, as text for reports."""
+        """Text for reports: the fill-reducing order of a direct solver, or the number of vertex groups of conjugate
+        gradients.
+        """
 
     @property
     def factor_entries(self) -> int | None:

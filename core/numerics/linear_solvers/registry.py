@@ -42,7 +42,7 @@ class Choice:
     ----------
     name : value of the setting ``linear_solver``, other than ``automatic``
     solver : class of the direct solver; with conjugate gradients, this solver factorises the preconditioner
-    reason : text on why it was chosen, for the user
+    reason : text for the user: why the linear solver was chosen
     """
 
     name: str
@@ -74,7 +74,9 @@ def fastest() -> type[DirectSolver]:
 
 
 def remembered(name: str, reason: str) -> Choice | None:
-    """Return a choice made earlier, from its ``name`` and ``reason``, or None if its solver is not installed."""
+    """Return the :class:`Choice` for a recorded ``name`` and ``reason`` of a linear solver. Return None if the solver
+    of this name is unknown or not installed.
+    """
     if name == ITERATIVE:
         return Choice(name, fastest(), reason)
     return next((Choice(name, s, reason) for s in DIRECT_SOLVERS if s.name == name and installed(s)), None)

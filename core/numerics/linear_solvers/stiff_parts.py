@@ -12,7 +12,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 JUMP = 0.5
-"""Smallest ratio of consecutive stiffnesses, in decades and in ascending order, that separates two materials."""
+"""Smallest gap, in decades, that separates two materials: the gap between two successive values of the sorted
+stiffnesses.
+"""
 
 BAND = 1.5
 """Largest range of stiffness in a group, in decades, where the stiffness changes gradually."""
@@ -21,7 +23,9 @@ MOST_PARTS = 24
 """Largest number of connected parts that get groups of their own; all smaller parts share the next group."""
 
 PIECES = 16
-"""A part is halved until each piece has at most 1 / PIECES of the vertices."""
+"""A large part of the body is halved repeatedly until no piece has more than 1/16 of the free vertices. Pieces of 8
+vertices or fewer are not halved.
+"""
 
 
 def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -63,8 +67,9 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
 
 
 def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
-    """Return the label of each vertex's connected part, (n,). A vertex belongs to the stiffest of the ``bands`` (m,) of
-    its tets; two vertices of a tet are connected if both belong to the tet's band.
+    """Return the label (n,) of each vertex's connected part. A band is a range of stiffness, and ``bands`` (m,) holds
+    the band of each tet, ascending with stiffness. Each vertex belongs to the stiffest band of its tets. Two vertices
+    of a tet are connected if both belong to the tet's band.
     """
     of_vertex = np.full(n, -1, dtype=np.int64)
     np.maximum.at(of_vertex, tets.ravel(), np.repeat(bands, 4))

@@ -13,13 +13,14 @@ Trial = TypeVar("Trial")
 SUFFICIENT = 1e-4
 ROUND_OFF = 1e-13
 """Round-off error in a value of the merit, the function that the line search decreases. The error is relative to the
-magnitude, the sum of the absolute values of the merit's terms.
+sum of the absolute values of the merit's terms.
 """
 
 LARGEST_ROUND_OFF = 1e-11
-"""Largest round-off error in a value of the merit, relative to the magnitude. The error is this large if terms cancel,
-as in the energies of tets that are strained little. An error of this size is tolerated only if the predicted
-decrease is below ROUND_OFF times the magnitude: computed values of the merit cannot show such a decrease.
+"""Largest round-off error in a value of the merit, the function that the line search decreases. The error is relative
+to the magnitude, the sum of the absolute values of the merit's terms. The error is this large if terms cancel, as in
+the energies of nearly unstrained tets. Such an error is tolerated only if the predicted decrease of the merit is below
+``ROUND_OFF`` times the magnitude. Computed values of the merit cannot show such a small decrease.
 """
 
 SHORTEST = 2.0**-30
