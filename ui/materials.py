@@ -110,8 +110,8 @@ def _draw_size(layout, context, obj):
 
 
 def _draw_stiffness(layout, material, name, kept):
-    """Draw the stiffness property ``name`` of a material with its unit. Its keyframe button animates the property
-    ``kept``, which stores the logarithm of the stiffness.
+    """Draw the stiffness property ``name`` of a material, its unit, and a keyframe button. The button animates another
+    property, ``kept``, which stores the logarithm of the stiffness.
     """
     row = layout.row(align=True)
     row.prop(material, name)

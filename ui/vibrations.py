@@ -21,8 +21,8 @@ CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a table row: ``number``, then the texts ``words`` in columns of equal width, over a fraction ``share`` of
-    the remaining width. Return a layout for the space to their right.
+    """Draw a table row: ``number``, then the texts ``words`` in columns of equal width. The columns occupy the fraction
+    ``share`` of the space to the right of the number. Return a layout for the rest of this space.
     """
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)

@@ -33,7 +33,9 @@ from .batch_read import BatchRead
 Reader = Callable[..., Steps[Job]]
 """Function that reads a body's job, such as ``job_in.job_steps``."""
 Found = tuple[str, list[Job], list[FrameStore]]
-"""Mode of a task (see :func:`work_on`), then the jobs and the stores, one each per body."""
+"""Task mode, jobs and stores of the bodies of a task. The mode is ``bake``, ``resume``, ``mesh``, ``handles`` or
+``vibrations``. The lists contain one job and one store per body.
+"""
 WITHOUT_FRAMES = ("mesh", "vibrations")
 """Task modes that do not change the displayed result."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
@@ -49,10 +51,10 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     Parameters
     ----------
     mode : ``bake`` or ``resume`` for the body and its contact group; "" is ``resume`` if the frames on disk are
-        displayed or match the scene, else ``bake``. For the body alone: ``mesh`` (Tetrahedralize), ``handles``
-        (Convert Result) or ``vibrations`` (Find Vibrations)
+        displayed or match the scene, else ``bake``. For the body alone: ``mesh`` (Tetrahedralize), ``handles`` (Convert
+        Result) or ``vibrations`` (Find Vibrations)
     until : last frame to bake; None for the last frame of the job
-    job_steps : function that reads a body's job from the scene, in steps
+    job_steps : generator function that reads a body's job from the scene
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
     for each in bodies:
@@ -102,8 +104,9 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Read the jobs of bodies from the scene, in steps, and create or open the stores of the bodies. Return the task
-    mode ("" is replaced by ``bake`` or ``resume``), the jobs and the stores. ``uids`` are the ``session_uid`` of the
+    """Generator: read the jobs of bodies from the scene, and create or open the stores of the bodies. With mode
+    ``handles``, the job comes from the store. The generator yields the fraction done, and returns the task mode, the
+    jobs and the stores. The mode "" is replaced by ``bake`` or ``resume``. ``uids`` are the ``session_uid`` of the
     bodies.
     """
     if mode == "handles":

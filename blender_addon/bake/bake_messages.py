@@ -53,7 +53,9 @@ def nowhere_words(job: Job) -> str:
 
 
 def no_pin_words(obj: Any, job: Job) -> str:
-    """Return a warning if a pin group is chosen but no vertex reaches the pin threshold and no goal acts; else ""."""
+    """Return a warning if a pin group is chosen, but no vertex reaches the pin threshold and the body has no goal
+    springs (springs that pull vertices to their animated positions). Otherwise return "".
+    """
     name = obj.sinew.pin_group
     if not name or len(job.body.pinned_vertices) or job.body.goal:
         return ""

@@ -66,9 +66,9 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Rename the ``folder`` of an earlier bake, so that an undo can restore its frames. Return a list with the renamed
-    store, but [] if the job cannot reuse its tetrahedra. If renaming fails or the disk lacks room for both bakes, leave
-    the folder and delete all bakes kept for an undo. If deleting would free too little, raise StoreError before it.
+    """Rename an earlier bake's ``folder``, so that an undo can restore its frames. Return the renamed store in a list,
+    or [] if the job cannot reuse the store's tetrahedra. If renaming fails or the disk lacks room for both, leave the
+    folder and delete all bakes kept for an undo. If this would free too little, raise StoreError and delete nothing.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):

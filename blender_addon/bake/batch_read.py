@@ -69,8 +69,9 @@ class BatchRead:
         _all.add(self)
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
-        """Return the job of a body, in steps. If the body was read early and is unchanged, return the kept job; else
-        read the scene for this body and other waiting bodies at once.
+        """Generator that reads the job of a body. The generator yields the fraction done, 0 to 1, and returns the job.
+        If the job was read together with an earlier body and is still valid, the kept job is returned at once.
+        Otherwise the scene is read for this body and other waiting bodies together.
         """
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
@@ -102,8 +103,9 @@ class BatchRead:
 
 
 def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
-    """Return the ``session_uid`` of all data-blocks that each body depends on, by the ``session_uid`` of the body.
-    Included are indirect dependencies, the scene, and objects that act without a reference, such as force fields.
+    """Return a dictionary. Each key is the ``session_uid`` of a body; the value is a set with the ``session_uid`` of
+    all data-blocks that the body depends on. The set includes indirect dependencies, the scene, and objects that act
+    without a reference, such as force fields.
     """
     used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}

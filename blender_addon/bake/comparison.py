@@ -77,14 +77,18 @@ def _home(obj: Any) -> Path | None:
 
 
 def last_frame(obj: Any, scene: Any) -> int:
-    """Return the last frame to compare: the last of the bake's range or, without Whole Range, End under Compare."""
+    """Return the last frame to compare: the last frame of the body's bake range. If *Whole Range* in the Compare panel
+    is off, the frame is limited to the panel's setting *End*.
+    """
     last = frame_range(obj.sinew, scene)[1]
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Return True, in steps, if the body's bake has to be continued before its ghost (second bake) is computed. Raise
-    StoreError if the frames of a complete bake are missing on disk, or if the frames on disk are not displayed.
+    """Generator that checks a body's bake before the ghost (second bake of a comparison) is computed. The generator
+    yields the fraction done. The result is True if the body's bake has to begin or continue first. An incomplete bake
+    is not continued if the scene was edited since. Raise StoreError if the frames of a complete bake are missing on
+    disk, or if the frames on disk are not displayed.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -139,8 +143,9 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """Read the job of the ghost (second bake of a comparison) from the scene, in steps. Create its store, or open an
-    existing store to resume it. Raise SinewError if there is nothing to compare.
+    """Generator: read the job of the ghost (second bake of a comparison) from the scene. Create the ghost's store, or
+    open an existing store to resume the second bake. The generator yields the fraction done and returns the job and the
+    store. Raise SinewError if there is nothing to compare.
     """
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
@@ -189,8 +194,8 @@ def alone_words(others: Sequence[Any]) -> str:
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """Describe how ``job`` differs from ``theirs``, the job of the bake in ``first``; "" if it does not. Of the frame
-    settings, only pre-roll and frame rate are compared.
+    """Describe how ``job`` differs from ``theirs``, the job of the first bake, whose store is ``first``. Of the frame
+    settings, only pre-roll and frame rate are compared. Return "" without differences.
     """
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
@@ -202,8 +207,8 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 def _take(work: Task, words: str) -> str:
     """Compute and store the distance between the bake and the ghost (second bake), which the child process has
-    simulated. ``words`` describe the settings changed for the ghost. Return "", by which ``Task.take`` reports that
-    the user need not do anything more.
+    simulated. ``words`` describe the settings changed for the ghost. Return "". For the task queue this means that the
+    user need not do anything first.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:

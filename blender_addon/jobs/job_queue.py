@@ -30,11 +30,13 @@ AT_ONCE = 0.5
 it, so that the user can work meanwhile. Most scenes are read within this time.
 """
 SLICE, LONGEST = 0.2, 2.0
-"""Wall time, s, of one slice of reading in the modal operator: minimum and maximum. Slices are longer if Blender draws
-slowly. Between two slices, Blender draws and handles events.
+"""Minimum and maximum wall time, s, of a slice: a period in which the modal operator reads the scene without pause.
+Between two slices, Blender draws and handles events. Slices are longer if Blender draws slowly.
 """
 READING = 2.0
-"""Ratio of the time of a slice to the time that Blender needs between two slices, within the limits of a slice."""
+"""Duration of a slice, as a multiple of the pause before the slice. In a slice, the scene is read without pause. In the
+pause, Blender draws and handles events. The duration is limited to the range from ``SLICE`` to ``LONGEST``.
+"""
 
 
 _works: list[Task] = []
@@ -91,12 +93,13 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin tasks, which run one after the other. Timers never run in background mode. If all tasks have a function
-    ``here``, which runs the task in Blender's own process, background mode completes all tasks before this returns.
+    """Begin the tasks ``works``, which run one after the other. Timers never run in background mode. Therefore
+    background mode completes all tasks before ``begin`` returns, if each task has a function ``here``, which runs the
+    task in Blender's own process.
 
-    Raise SinewError if the scene is being read for another task, or if another task runs. With ``beside``, used by live
-    mode, another task may run. If ``works`` is a single task and it is refused at once, ``Task.refuse`` stores the
-    reason, which the panel shows, and SinewError is raised.
+    Raise SinewError if the scene is being read for another task, or if another task runs or waits. With ``beside``,
+    used by live mode, another task may run. A single task may be refused at once. Then the function ``refuse`` of the
+    task stores the reason, which the panel shows, and SinewError is raised.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -255,17 +258,17 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Cancel the task for which the scene is being read, and restore the scene. ``message`` is the reason for the
-    panel; "" if the artist cancelled it.
+    """Cancel the task for which the scene is being read, and restore the scene. The panel shows ``message``, the
+    reason. ``message`` is "" if the artist cancelled the task.
     """
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read or, if there is
-    none, the running task. Its child stops after the time step, or is killed in a phase that cannot be stopped;
-    :func:`tick` handles its end.
+    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read. If the scene is not
+    being read, the running task is cancelled too. The child process of the running task stops after its current time
+    step, or is killed in a phase that cannot be stopped. :func:`tick` handles the end of the child process.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:

@@ -23,13 +23,17 @@ class Task:
 
     Attributes
     ----------
-    read : function that reads the scene for a body, in steps; its return value is stored in ``found``
-    begin : function of task, body and ``found``: starts the child process (:meth:`start`), or returns tasks to run next
+    read : function of a body that returns a generator, which reads the scene; the generator's result is stored in
+        ``found``
+    begin : function of task, body and ``found`` that starts the child process (:meth:`start`), or returns tasks to run
+        next
     refuse : function of body and message: stores for the panel why the task was refused
     take : function of the task: applies the child's result to the scene and returns "", or returns what the user must
         do before this is possible
-    here : like ``begin``, but does the work in Blender's own process, for background mode; None if impossible
-    title : label of the task; ``again`` is the remedy after an unexpected end of the child
+    here : function with the arguments of ``begin``, which does the work in Blender's own process, for background mode;
+        None if impossible
+    title : label of the task
+    again : remedy that the message of an unexpected end of the child process gives
     transition : function of state, event and time (s) that returns the next state
     beside : ``session_uid`` of the other bodies of the task
     on_tick : function called after each poll for events, every ``interval`` seconds (live mode)
@@ -58,7 +62,7 @@ class Task:
 
     @property
     def uids(self) -> tuple[int, ...]:
-        """``session_uid`` of all bodies of the task, that of ``object_uid`` first."""
+        """``session_uid`` of all bodies of the task; ``object_uid`` is the first."""
         return self.object_uid, *self.beside
 
     @property
@@ -72,7 +76,7 @@ class Task:
         return self.state.remaining(time.monotonic())
 
     def note(self, event: Event) -> None:
-        """Replace the state of the task by the one after ``event``."""
+        """Replace the state of the task by the state that follows from ``event``."""
         self.state = self.transition(self.state, event, time.monotonic())
 
     # -- the child ------------------------------------------------------------------------------------------------

@@ -216,7 +216,9 @@ STIFFNESS_UNITS = (("PA", "Pa", 1.0), ("KPA", "kPa", 1e3), ("MPA", "MPa", 1e6), 
 
 
 def fitting_unit(stiffness: float) -> str:
-    """Return the identifier of the largest unit in which ``stiffness`` (Pa) is at least 1; PA if it is smaller."""
+    """Return the identifier of the largest unit in which ``stiffness`` (Pa) is at least 1. Return PA if ``stiffness``
+    is less than 1 Pa.
+    """
     return next((name for name, _, size in reversed(STIFFNESS_UNITS) if stiffness >= size), "PA")
 
 

@@ -40,8 +40,8 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """Return a Blender property made by the constructor ``make``. By default it cannot be animated; it can be
-    overridden in library overrides unless it is read-only.
+    """Return a Blender property made by the constructor ``make``. By default the property cannot be animated. Library
+    overrides can override the property unless it is read-only.
     """
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
     kept = {} if "get" in options and "set" not in options else {"override": override}
@@ -58,10 +58,12 @@ _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
-    """Return a Blender property that mirrors the field ``name`` of a settings class: its type, range, default and help.
-    The label is ``label`` or, by default, the field's name, followed by the unit. With ``unit="LENGTH"``, the label has
-    no unit, since Blender displays the unit with the value. ``items`` may be a callback of :mod:`choices`. If the
-    default of the field is None, pass a ``default``.
+    """Return a Blender property that mirrors the field ``name`` of the class ``settings``: its type, range, default and
+    help. The label is ``label`` or, by default, the field's name. The field's unit is appended to the label.
+
+    ``options`` are keyword arguments of the property's constructor. ``unit="LENGTH"`` leaves the unit out of the label,
+    since Blender displays the unit with the value. ``items`` may be a callback of :mod:`choices` that returns enum
+    items. ``default`` is required if the default of the field is None.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))

@@ -23,17 +23,21 @@ STICTION_TOLERANCE = 1e-3
 """Slip velocity, in body sizes per second, at which friction reaches mu times the normal force."""
 
 STICK_TOLERANCE = 0.1
-"""Largest slip velocity, as a fraction of ``eps``, at which a step may end right after its first friction stiffness. At
-faster slip, the first stiffness is not accurate enough, and the solver iterates again.
+"""Largest slip velocity at which a step may end right after its first friction stiffness. The unit is the slip velocity
+``eps`` at which friction reaches mu times the normal force. At faster slip, the first stiffness is not accurate enough,
+and the solver iterates again.
 """
 
 FORCE_TOLERANCE = 0.005
-"""Largest accepted error in the prediction of a body's friction force by the linear model of the last iteration,
-relative to its friction bound.
+"""Largest accepted ratio of error to friction bound for a body. The error is that of the friction force predicted by
+the linear model of the last iteration. The friction bound is the friction coefficient times the normal force. Error and
+friction bound are sums over the body's contact points.
 """
 
 LAG_CHANGE = 0.05
-"""Least relative change of the friction bounds, mu times the lagged normal forces, that counts as a change."""
+"""Relative change above which friction bounds count as changed. A friction bound is the friction coefficient times the
+lagged normal force.
+"""
 
 
 def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
@@ -73,9 +77,9 @@ class TangentialCollisions(NamedTuple):
     def extrapolated(self, dx: np.ndarray) -> TangentialCollisions:
         """Return the collisions with friction bounds predicted by a linear model for the displacements ``dx`` (s,3) m.
         The model predicts normal forces that balance all other forces after a full Newton step. The barrier's forces at
-        the new positions are not used, since the barrier's forces balance the other forces only once the iterations
-        converge. Negative bounds are set to 0. The positive bounds between two bodies are then scaled down so that the
-        sum of the bounds between the two bodies does not change.
+        the new positions are not used, since they do not balance the other forces before the iterations have converged.
+        Negative bounds are set to 0. The positive bounds between two bodies are then scaled down so that the sum of the
+        bounds between the two bodies does not change.
         """
         forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
             self.normals * (self.slip_matrix @ dx), axis=1
@@ -113,7 +117,9 @@ class LaggedFriction:
     before : friction object used earlier in the same step, with other lagged forces
         This object continues the linearization of ``before``. None at the step's beginning.
     predicted_velocity : (p,3) m/s
-        Predicted relative velocity at the points. The step's first stiffness is evaluated at its tangential component.
+        Predicted relative velocity at the points. The tangential component of this velocity is the predicted slip
+        velocity. The first friction stiffness of the step uses the prediction at points where the current slip is
+        slower.
     bodies : (p,2), ids of the two bodies in contact at each point; by default all points belong to one body
     """
 
@@ -172,19 +178,22 @@ class LaggedFriction:
         return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Return semi-definite friction stiffnesses (p,3,3) N/m at contact points y (p,3) m. The result for the last y
-        is cached.
+        """Return semi-definite friction stiffnesses (p,3,3), N/m, at contact points y (p,3) m. The result for the last
+        y is cached.
 
-        The slip velocity u and the friction force z are two unknowns of the equation ``q(|u|) z = mu lambda u``, where
-        ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`), mu is the friction coefficient and lambda the lagged normal force.
-        The stiffness is the linearization of this equation. The first call in a step sets z to 0. If the slip velocity
-        predicted at the step's beginning is larger than the current slip, the first call sets u to the prediction. Each
-        later call uses the z that follows from the previous call's linearization. At the solution, the stiffness is the
-        true derivative of the force.
+        The slip velocity u and the friction force z are two unknowns of the equation ``q(|u|) z = mu lambda u``. Here
+        mu is the friction coefficient, lambda the lagged normal force and ``q(s) = s / f1(s)`` (:func:`_slip_over_f1`).
+        The smoothing function f1 rises from 0 to 1 as the slip velocity s grows to ``eps``. The stiffness is the
+        linearization of this equation.
 
-        With z = 0 the stiffness is an upper bound of the true derivative. At zero slip the upper bound would hold back
-        all points that should slide. The true derivative is not used from the start: along u it is 0 at slips above
-        ``eps``, where friction is constant, so the iterations would overshoot for a body about to stick.
+        In the first call of a step z is 0, and the stiffness is an upper bound of the true derivative of the force. The
+        true derivative is not used from the start. The component of the true derivative along u is 0 at slips above
+        ``eps``, where friction is constant, so the iterations would overshoot for a body about to stick. At zero slip,
+        however, the upper bound would hold back all points that should slide. Therefore the first call sets u to the
+        slip velocity predicted at the step's beginning, if the prediction is larger than the current slip.
+
+        Each later call uses the z that follows from the previous call's linearization. At the solution, the stiffness
+        is the true derivative.
         """
         if self._cached_stiffness is None or not np.array_equal(self._cached_stiffness[0], y):
             self._cached_stiffness = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
@@ -249,8 +258,10 @@ class LaggedFriction:
         return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
-        """Return True if mu times the lagged normal forces changed by more than ``LAG_CHANGE``, as a relative change,
-        from ``other`` to this object. Both objects have the same p contact points.
+        """Return True if the friction bounds of this object differ from the bounds of ``other`` by more than
+        ``LAG_CHANGE``. A friction bound is mu times the lagged normal force, as a vector along the contact normal. The
+        change is summed over the points and divided by the larger sum of the bounds. Both objects have the same p
+        contact points.
         """
         normal_forces = (each._at_all_points(each._forces[:, None] * each._normals) for each in (self, other))
         change = np.subtract(*normal_forces)

@@ -157,9 +157,9 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Context that replaces exceptions by an error of the class ``kind``. The argument ``of`` lists the exception
-    classes that are replaced. The new message consists of the argument ``what``, a clause such as "The file cannot be
-    read", and of the exception's text in parentheses. The error also has the text ``remedy``.
+    """Context manager that replaces exceptions of the classes ``of`` by an error of the class ``kind``. The new message
+    consists of ``what``, a clause such as "The file cannot be read", and of the exception's text in parentheses. The
+    error also has the text ``remedy``.
     """
     try:
         yield

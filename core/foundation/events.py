@@ -42,13 +42,21 @@ class Phase(Event, kind="phase"):
 
 
 class Mesh(Event, kind="mesh"):
-    """The tet mesh of a body is built.
+    """Event: the tet mesh of a body has been built.
 
     Attributes
     ----------
-    tets, cells_across, size, contrast, thickness, movement, slowest : as in ``checks.advice.BodyFacts``
-    vertices, components, min_dihedral, max_dihedral : as in ``mesh.quality.Quality``; angles in degrees
+    tets, vertices, components : numbers of tets, tet vertices and face-connected components
+    cells_across : number of lattice cells along the longest side
+    size : m, length of the longest side at rest
+    contrast : ratio of the largest to the smallest Young's modulus
+    thickness : m, median thickness of the parts less than two cells thick; 0 if there are none
+    movement : m, or None if only one frame is known
+        Largest displacement per frame of a pin or collider vertex, after subtraction of that vertex's mean displacement
+        per frame.
+    slowest : Hz, estimated lowest vibration frequency, 0 if unknown
     outside : number of surface vertices outside all tets
+    min_dihedral, max_dihedral : degrees, extreme angles between the faces of a tet
     mass : kg
     volume : m³
     warnings : texts for the user
@@ -57,7 +65,9 @@ class Mesh(Event, kind="mesh"):
     points_warning : warning about too few cubature points; "" if there is none
     points_that_suffice : sufficient number of cubature points, 0 if unknown
     match : summary of the match of vibrations to a finer body; "" without a match
-    vibrations : fields of a ``match_report.Vibration`` per vibration
+    vibrations : three numbers per vibration (``match_report.Vibration``)
+        Frequency without a match, Hz; frequency of the paired vibration of the finer body, Hz, 0 without a pair;
+        fraction of the mode's squared mass norm that lies in the span of the finer body's modes.
     """
 
     tets: int
@@ -84,16 +94,16 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """Several bodies are baked together, and the preparation events that follow are about one of them. ``number`` is
-    the index of this body, from 0.
+    """Event of a bake of several bodies: the preparation events that follow concern the body with the index ``number``,
+    from 0.
     """
 
     number: int
 
 
 class ContactWarnings(Event, kind="contact_warnings"):
-    """All bodies are prepared, and no step was made yet. ``warnings`` are texts about contact: bodies that begin in
-    colliders, inexact collision surfaces, fast colliders, and contact pairs without effect. ``move`` is as in
+    """Event: all bodies are prepared, and no step was made yet. ``warnings`` are texts about contact: bodies that begin
+    in colliders, inexact collision surfaces, fast colliders, and contact pairs without effect. ``move`` is as in
     ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
 
@@ -102,7 +112,9 @@ class ContactWarnings(Event, kind="contact_warnings"):
 
 
 class FrameDone(Event, kind="frame"):
-    """A frame is on disk and took ``seconds`` to compute; ``report`` is the solver's report of its last step."""
+    """Event: a frame is on disk. The computation took ``seconds``. ``report`` is the solver's report of the frame's
+    last step.
+    """
 
     frame: int
     seconds: float
@@ -110,21 +122,25 @@ class FrameDone(Event, kind="frame"):
 
 
 class Done(Event, kind="done"):
-    """The work is finished, with ``frames`` frames; ``unconverged`` lists frames with a step that did not converge."""
+    """Event: the work is finished, with ``frames`` frames; ``unconverged`` lists frames with a step that did not
+    converge.
+    """
 
     frames: int
     unconverged: list[int]
 
 
 class StoppedAfter(Event, kind="stopped"):
-    """The task stopped on request after the ``frame``, None if before the first one."""
+    """Event: the task stopped on request, or after the last requested frame. ``frame`` is the last finished frame.
+    ``frame`` is None if no frame is finished, or if the task computes no frames.
+    """
 
     frame: int | None = None
 
 
 class Failed(Event, kind="error"):
-    """An error ended the task. ``code`` is its class name; ``move`` is as in ``errors.OverlapError``, empty for other
-    errors.
+    """Event: an error ended the task. ``code`` is the class name of the error. ``move`` is as in
+    ``errors.OverlapError``, empty for other errors.
     """
 
     code: str
@@ -134,8 +150,8 @@ class Failed(Event, kind="error"):
 
 
 class Ready(Event, kind="ready"):
-    """Live mode: the body is prepared and displayed at ``frame``. ``modes`` and ``points`` are the numbers of modes and
-    cubature points, 0 without a subspace; ``handles`` and ``positions`` are as in :class:`LiveFrame`.
+    """Event of live mode: the body is prepared and displayed at ``frame``. ``modes`` and ``points`` are the numbers of
+    modes and cubature points, 0 without a subspace. ``handles`` and ``positions`` are as in :class:`LiveFrame`.
     """
 
     frame: int
@@ -146,12 +162,16 @@ class Ready(Event, kind="ready"):
 
 
 class LiveFrame(Event, kind="live"):
-    """Live mode: a frame of the body.
+    """Event of live mode: a frame of the body.
 
-    A body in a subspace is displayed with ``handles`` (h,4,3) m, affine displacements that skinning weights blend, in
-    base64 of little-endian doubles. At sampled vertices, displayed and simulated positions differ by at most ``apart``
-    m. Other bodies are displayed with the ``positions`` (n,3) m of the surface vertices, in base64 of little-endian
-    floats.
+    Attributes
+    ----------
+    handles : displayed shape of a body in a subspace; "" for other bodies
+        Affine displacements (h,4,3), m, which skinning weights blend. Encoded in base64 of little-endian doubles.
+    positions : displayed shape of other bodies; "" for a body in a subspace
+        Positions (n,3), m, of the surface vertices. Encoded in base64 of little-endian floats.
+    apart : m, largest difference between displayed and simulated positions at sampled vertices of a body in a subspace;
+        0 for other bodies
     """
 
     frame: int
@@ -165,21 +185,21 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Live mode: the new stiffness is applied, but modes and the match of vibrations are not recomputed. ``stale`` is
-    True if the modes or the match belong to a different distribution of stiffness over the body.
+    """Event of live mode: the new stiffness is applied, but modes and the match of vibrations are not recomputed.
+    ``stale`` is True if the modes or the match belong to a different distribution of stiffness over the body.
     """
 
     stale: bool
 
 
 class Recorded(Event, kind="recorded"):
-    """Live mode: a recording of ``frames`` frames has ended."""
+    """Event of live mode: a recording of ``frames`` frames has ended."""
 
     frames: int
 
 
 class RequestRejected(Event, kind="rejected"):
-    """Live mode: a request failed, and the body is unchanged."""
+    """Event of live mode: a request failed, and the body is unchanged."""
 
     code: str
     message: str

@@ -46,12 +46,20 @@ def hessian_stencils(
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
-    """Return the barrier's 12 x 12 Hessian blocks, N/m, of k pairs of primitives, for surface vertices at y (s,3) m.
+    """Return the barrier's 12 x 12 Hessian blocks, N/m, of k pairs of primitives (vertices, edges and faces).
 
-    ``points`` (k,4) are the vertex indices of each pair, first primitive first, -1 if unused. ``kinds`` (k,) are
-    ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type. ``pair_parameters`` (k,3) are
-    area weight m², minimum distance dmin m and mollifier threshold m⁴ per pair. ``dhat`` is the activation distance
-    dhat, m; ``stiffness`` is in Pa. If ``projected``, negative eigenvalues of each block are set to zero.
+    Parameters
+    ----------
+    points : (k,4)
+        Vertex indices of each pair, -1 if unused. The vertices of the first primitive come first. In an edge-vertex or
+        face-vertex pair, the first primitive is the vertex.
+    kinds : (k,), ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type
+    pair_parameters : (k,3), three numbers per pair
+        Area weight, m²; minimum distance dmin, m; mollifier threshold, m⁴.
+    y : (s,3) m, positions of the surface vertices
+    dhat : m, activation distance
+    stiffness : Pa, barrier stiffness
+    projected : if True, negative eigenvalues of each block are set to zero
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
     _hessian_stencils(len(points), points, kinds, pair_parameters, y, dhat, stiffness, projected, out)
@@ -61,9 +69,10 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, pair_parameters: np.ndarray, y: np.ndarray, dhat: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for k pairs of primitives: barycentric weights (k,4), the barrier's normal forces (k,) N, and
-    the decrease of these forces per metre of separation (k,) N/m. The weighted sum of a pair's vertices is the vector
-    between the nearest points of the pair.
+    """Return three arrays for k pairs of primitives: signed barycentric weights (k,4), the barrier's normal forces
+    (k,), N, and the decrease of these forces per metre of separation (k,), N/m. The weights of the first primitive's
+    vertices sum to 1, the weights of the second primitive's vertices to -1. The weighted sum of all vertices therefore
+    is the vector between the nearest points of the pair.
 
     For pairs of nearly parallel edges the force and its decrease are set to zero: a small rotation can move the nearest
     points of parallel edges from one end to the other. The arguments are those of :func:`hessian_stencils`.
@@ -75,11 +84,12 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write the weights c (4,) of a pair's four vertices, and return the number of parameters, at most two.
+    """Write the signed weights of a pair's four vertices to c (4,). The sum of the vertices with these weights is the
+    vector between two points, one on each primitive. Up to two parameters move the points along an edge or face. At
+    zero parameters both points are vertices; c holds the weights there.
 
-    The weighted sum of the vertices is the vector between two points, one on each primitive. Each parameter moves one
-    of the two points along an edge or face. The weights c are those at parameters of zero, where both points are
-    vertices. The derivatives of the weights by the parameters are written to B (2,4).
+    Write the derivatives of the weights by the parameters to B (2,4), and return the number of parameters. ``kind`` is
+    the kind of the pair.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -183,9 +193,11 @@ def _parallel(x, threshold):
 
 @inner_kernel
 def _mollify(x, threshold, b, first_derivative, g, H):
-    """Replace H (4,3,4,3), the Hessian of the barrier b of two edges with ends x (4,3), by the Hessian of the mollified
-    barrier ``m b``. The mollifier m rises to 1 as ``|u x v|²`` of the edge vectors rises to ``threshold`` m⁴. The
-    gradient of b is ``first_derivative`` times g (4,3).
+    """Replace H, the Hessian of the barrier b of two edges, by the Hessian of the mollified barrier ``m b``. The
+    mollifier m depends on the edge vectors u and v. The mollifier rises from 0 for parallel edges to 1 if ``|u x v|²``
+    is ``threshold`` (m⁴).
+
+    ``x`` (4,3), m: ends of the edges. ``first_derivative`` times ``g`` (4,3): gradient of b. ``H``: (4,3,4,3).
     """
     edges, cross_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):

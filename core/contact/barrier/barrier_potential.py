@@ -186,7 +186,7 @@ class Barrier:
 
     def normal_collisions(self, y: np.ndarray) -> Any:
         """Return ipctk's normal collisions at y (s,3) m: all pairs of primitives that can collide and are closer than
-        dmin + dhat.
+        dmin + dhat, the minimum plus the activation distance.
         """
         if self._collisions is None or not np.array_equal(self._collisions[0], y):
             self._build_candidates(y, y)
@@ -347,12 +347,14 @@ class Barrier:
         return TangentialCollisions(interpolation, mu * forces, mu * slopes, normals, bodies)
 
     def collision_count(self, y: np.ndarray) -> int:
-        """Return the number of active pairs at y (s,3) m: pairs of primitives closer than dmin + dhat."""
+        """Return the number of active pairs at y (s,3) m: pairs of primitives closer than dmin + dhat, the minimum plus
+        the activation distance.
+        """
         return len(self.normal_collisions(y))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance, m, between primitives closer than dmin + dhat, at y (s,3) m; inf if there are
-        none.
+        """Return the smallest distance, m, between primitives that are closer than dmin + dhat, the minimum plus the
+        activation distance. Return inf if there are none. ``y`` (s,3), m: vertex positions.
         """
         found = self.normal_collisions(y)
         return (
@@ -362,14 +364,16 @@ class Barrier:
         )
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return (smallest distance - dmin) / dhat at y (s,3) m, from 0 to 1; inf if no primitives are closer than dmin
-        + dhat.
+        """Return (smallest distance - dmin) / dhat, from 0 to 1, at y (s,3) m; dmin is the minimum distance, dhat the
+        activation distance. Return inf if no primitives are closer than dmin + dhat.
         """
         return (self.smallest_distance(y) - self._dmin) / self.dhat
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays for the k pairs of primitives closer than dmin + dhat at y (s,3) m: the vertex indices
-        (k,4) of each pair, first primitive first, -1 if unused; and the normalized gap (distance - dmin) / dhat, (k,).
+        """Return two arrays for the k pairs of primitives closer than dmin + dhat: vertex indices (k,4) and normalized
+        gaps (k,). The vertices of the first primitive come first; unused indices are -1. The normalized gap is
+        (distance - dmin) / dhat; dmin is the minimum distance, dhat the activation distance. ``y`` (s,3), m: vertex
+        positions.
         """
         seen = self._stencil_arrays(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
@@ -418,8 +422,8 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
-    """Return groups of body ids, each a list. No two bodies of a group can collide. Two bodies that cannot collide are
-    both in at least one group. ``can_collide`` (b,b) bool selects the pairs that can collide. Without
+    """Return groups of body ids, each a list. No two bodies of a group can collide. For any two bodies that cannot
+    collide, some group contains both bodies. ``can_collide`` (b,b) bool selects the pairs that can collide. Without
     ``can_collide`` all pairs can collide: return an empty list.
     """
     if can_collide is None:

@@ -46,11 +46,16 @@ class _Part(NamedTuple):
 
 
 class BarrierSet:
-    """IPC barriers between all pairs of bodies and colliders, with the interface of :class:`Barrier`.
-
-    ``between`` are the contact parameters per pair. ``pairs`` (b,b) bool selects the pairs of different bodies that
-    collide. At the slip velocity ``eps_v`` m/s friction reaches mu times the normal force. Methods take the positions y
+    """IPC barriers between bodies and colliders, with the interface of :class:`Barrier`. Methods take the positions y
     (s,3) m of all surface vertices.
+
+    Parameters
+    ----------
+    surfaces : collision surfaces of all bodies and colliders
+    between : contact parameters per pair of bodies
+    pairs : (b,b) bool, selects the pairs of different bodies that collide
+    eps_v : m/s, slip velocity at which friction reaches its full magnitude, the friction coefficient times the normal
+        force
     """
 
     def __init__(
@@ -176,14 +181,16 @@ class BarrierSet:
         return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return the smallest normalized gap, (distance - dmin) / dhat, among the active pairs of all barriers at y
-        (s,3) m; inf without active pairs.
+        """Return the smallest normalized gap among the active pairs of all barriers at y (s,3) m; inf without active
+        pairs. The normalized gap is (distance - dmin) / dhat, with the minimum distance dmin and the activation
+        distance dhat of the barrier.
         """
         return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertex indices (k,4) of the k active pairs of all barriers, -1 if unused, and their normalized
-        gaps (distance - dmin) / dhat, (k,).
+        """Return two arrays for the k active pairs of all barriers: vertex indices (k,4), -1 if unused, and normalized
+        gaps (k,). The normalized gap is (distance - dmin) / dhat, with the minimum distance dmin and the activation
+        distance dhat of the barrier. ``y`` (s,3), m: vertex positions.
         """
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:

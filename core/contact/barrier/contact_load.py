@@ -19,23 +19,26 @@ from ..friction import LaggedFriction, TangentialCollisions
 from .barrier_potential import Barrier
 
 LAG_TOLERANCE = 0.5
-"""Relative change of the lagged friction bounds, mu times the normal forces, above which friction is updated."""
+"""Relative change of the lagged friction bounds above which friction is updated. A friction bound is the friction
+coefficient times the normal force.
+"""
 
 LAG_TOLERANCE_AT_SOLUTION = 0.15
-"""Relative change of the friction bounds above which friction is updated at the solution of a step, if it was already
-updated in the step's iterations. ``LAG_TOLERANCE`` applies otherwise.
+"""Relative change of the friction bounds (friction coefficient times normal force) above which friction is updated at
+the solution of a step. This tolerance applies if friction was already updated in the step's iterations; otherwise
+``LAG_TOLERANCE`` applies.
 """
 
 LAG_IMMEDIATE = 0.6
-"""Relative change of the total friction bound above which friction is updated at once. After a smaller change, the
-update waits until the friction bounds at the vertices differ little between two successive iterations, by a relative
-difference of at most ``LAG_TOLERANCE``.
+"""Relative change of the total friction bound (friction coefficient times normal force) above which friction is updated
+at once. After a smaller change, the update waits until the friction bounds at the vertices differ little between two
+successive iterations, by a relative difference of at most ``LAG_TOLERANCE``.
 """
 
 LAG_MAX_SLIP = 4.0
-"""Largest slip of an iteration, as a multiple of dhat, after which the linear model may predict normal forces. The slip
-is a mean over the contact pairs, where each pair is weighted by its friction bound. After a longer slip, points touch
-other faces than the faces in the model.
+"""Largest slip of an iteration at which a linear model predicts normal forces, as a multiple of the activation distance
+dhat. After a longer slip the model is not used, since points touch other faces than the faces in the model. The slip is
+a mean over the contact pairs. Each pair is weighted by its friction bound (friction coefficient times normal force).
 """
 
 
@@ -236,10 +239,10 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction at a solution of the step if the normal forces differ enough from the lagged normal forces.
-        Return True if updated. Friction is updated at a solution at most once per step. If friction was already updated
-        during the iterations, the lagged forces are predictions along the path of the iterations; a smaller tolerance
-        then limits the error of the predictions.
+        """Update friction where the iterations of a step have converged, if the normal forces differ enough from the
+        lagged normal forces. Return True if updated. This update takes place at most once per step. An update during
+        the iterations uses predicted normal forces. After such an update the tolerance is smaller, which limits the
+        error of the prediction. ``positions`` (n,3), m: the solver's positions.
         """
         if self._model is None or self._is_settled:
             return False
@@ -252,9 +255,12 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
-        """Update friction if the friction bounds changed by a relative difference above ``tolerance``, and return True
-        if updated. ``nodal_bounds`` (b + c,3) N: the new bounds, mu times the normal forces at the b surface vertices
-        of bodies and the c of colliders. The updated friction is linearized at surface positions y (b + c,3) m.
+        """Update friction from the ``tangential`` collisions if the friction bounds changed by a relative difference
+        above ``tolerance``. Return True if updated. A friction bound is the friction coefficient times the normal
+        force.
+
+        ``nodal_bounds`` (b + c,3), N: new friction bounds at the b surface vertices of bodies, then at the c vertices
+        of colliders. ``y`` (b + c,3), m: positions of these vertices, at which the updated friction is linearized.
         """
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False
@@ -269,8 +275,8 @@ class ContactStepPotential(BarrierStepPotential):
         return self._friction.is_unconverged(self._relative_displacement @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest (distance - dmin) / dhat among the active contact pairs at ``positions`` (n,3) m; inf
-        without active pairs.
+        """Return the smallest (distance - dmin) / dhat among the active contact pairs at ``positions`` (n,3) m; dmin is
+        the minimum distance, dhat the activation distance. Return inf without active pairs.
         """
         return self._barrier.normalized_gap(self._displaced_surface(positions))
 

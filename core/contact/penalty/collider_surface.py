@@ -98,8 +98,9 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays (t,3) for the sides of ``triangles`` (t,3), side k from corner k to corner k + 1: the index of
-    the undirected edge, int32; and a mask of the sides that run from the lower to the higher vertex index.
+    """Return two arrays (t,3) with one entry per side of ``triangles`` (t,3). Side k runs from corner k to corner k +
+    1. The first array has the index of the undirected edge, int32. The second array is a mask of the sides that run
+    from the lower to the higher vertex index.
     """
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
@@ -108,9 +109,10 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for ``triangles`` (t,3): the adjacent triangle at each side (t,3), -1 unless exactly two
-    triangles share the side; a mask (t,3) of the sides that both triangles traverse in the same direction, so that one
-    of the two has to be flipped; and a mask (t,) of the triangles with an adjacent triangle at all three sides.
+    """Return three arrays for ``triangles`` (t,3). The first array (t,3) has the index of the adjacent triangle at each
+    side, or -1 unless exactly two triangles share the side. The second array (t,3) is a mask of the sides that both
+    triangles traverse in the same direction, so that one of the two has to be flipped. The third array (t,) is a mask
+    of the triangles with an adjacent triangle at all three sides.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -127,9 +129,9 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return three arrays from the results of :func:`_neighbours`: the index of the connected part of each triangle
-    (t,); a mask (t,) of the triangles to flip so that each part is consistently oriented; and a mask of the parts that
-    are closed and orientable.
+    """Return three arrays from the results of :func:`_neighbours`. The first array (t,) has the index of the connected
+    part of each triangle. The second array (t,) is a mask of the triangles to flip so that each part is consistently
+    oriented. The third array is a mask of the parts that are closed and orientable.
 
     Method: a graph has two nodes per triangle, one for each orientation, and its edges connect nodes with consistent
     orientation. In parts that cannot be oriented, the two nodes of a triangle are connected.
@@ -148,8 +150,9 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Return a mask of the connected parts that are walls of cavities: an odd number of other closed parts encloses
-    each. ``corners`` (t,3,3) m and the part index ``part`` (t,) are per triangle; ``closed`` lists the closed parts.
+    """Return a mask of the connected parts that are walls of cavities. The wall of a cavity is enclosed by an odd
+    number of other closed parts. ``corners`` (t,3,3) m and the part index ``part`` (t,) are per triangle; ``closed``
+    lists the closed parts.
     """
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:

@@ -65,14 +65,18 @@ class ContactPoints:
         most: int | None = None,
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
-        """Return the contact points of a surface in the rest shape of ``mesh``, whose tets have Young's ``moduli`` (m,)
-        Pa.
+        """Return the contact points of a surface in the rest shape of ``mesh``.
 
         The points are the vertices of faces with a nonzero area, and sample points on large faces. The area of a face
-        is divided among its corners and sample points. ``most`` is the largest number of points; if there are more, the
-        function ``choose`` selects points that are far apart. The area of each point that is not selected is added to
-        that of the nearest selected point. ``carry`` converts an embedding to embedded points; it is required if the
-        unknowns are not the mesh's vertices.
+        is divided among its corners and sample points.
+
+        Parameters
+        ----------
+        moduli : (m,) Pa, Young's modulus of each tet
+        carry : function that converts an :class:`Embedding` (tet and barycentric coordinates of each point) to points
+            that depend on the solver's unknowns. ``carry`` is required if the unknowns are not the mesh's vertices.
+        most : largest number of points. If there are more, the function ``choose`` selects points that are far apart.
+            The area of each point that is not selected is added to the area of the nearest selected point.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -89,8 +93,9 @@ class ContactPoints:
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for p possible contact points, which are the vertices of faces with a nonzero area and sample
-    points on large faces: positions (p,3) m, outward normals (p,3), not normalized, and areas (p,) m².
+    """Return three arrays for p possible contact points: positions (p,3), m, outward normals (p,3), not normalized, and
+    areas (p,), m². The points are of two kinds: vertices of faces with a nonzero area, and sample points on large
+    faces.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)

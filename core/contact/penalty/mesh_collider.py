@@ -1,14 +1,15 @@
 """Mesh collider: signed distance to the closest point, and a check for points that passed through the surface.
 
-A point that begins a step outside and whose path crosses the surface has passed through, wherever its closest point is.
-The face that it crossed first then pushes it back. Fast bodies therefore do not tunnel through thin plates, and sheets
-have two sides without any orientation. The path is relative to the closest face, so that fast colliders are detected as
-well as fast bodies. A path that only cuts a corner of a solid does not count as passing through. Counting the path
-would pull back points that slide around an edge, and make their gap jump.
+A point has passed through the surface if it begins a step outside and its path crosses the surface. The closest point
+at the end of the path may be anywhere on the surface. The face that the path crossed first then pushes the point back.
+Fast bodies therefore do not tunnel through thin plates, and sheets have two sides without any orientation. The path is
+relative to the closest face, so that fast colliders are detected as well as fast bodies. A path that only cuts a corner
+of a solid does not count as passing through. Counting the path would pull back points that slide around an edge, and
+make their gap jump.
 
 A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
-decides. At a solid the point counts as outside. At a sheet it counts as lying on the side where the body is, opposite
-to the body's outward direction at the point.
+decides. At a solid the point counts as outside. At a sheet the point counts as lying on the side where the body is,
+opposite to the body's outward direction at the point.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ replaces the normal at the exit.
 """
 
 ROUND_OFF = 1e-12
-"""Distance of a point from the surface, relative to the largest coordinate, below which it lies on the surface, so that
-the direction to the closest point is undefined.
+"""Distance of a point from the surface below which the point counts as lying on the surface. The direction to the
+closest point is then undefined. The distance is a fraction of the largest coordinate.
 """
 
 
@@ -41,8 +42,8 @@ the beginning of a step: 8 float32 epsilons.
 """
 
 PIERCED = 0.2
-"""Depth of a point behind a sheet, as a fraction of ``sheet_thickness``, up to which the point is moved back to the
-side on which its body is.
+"""Largest depth of a point behind a sheet, as a fraction of ``sheet_thickness``, at which the point is moved back to
+the side on which its body is. ``sheet_thickness`` is the least distance at which sheets begin to push.
 """
 
 LEAN = 0.1
@@ -78,8 +79,9 @@ class MeshCollider:
         self.thickness = contact_distance(surface.solid, thickness, sheet_thickness)
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
-        """Return the collider during a step that begins with a body's contact points at ``points`` (p,3) m. ``outward``
-        (p,3) are unit vectors that point out of the body at the points, 0 where undefined.
+        """Return an object that computes the collider's contacts during one step. ``points`` (p,3), m: a body's contact
+        points at the step's beginning. ``outward`` (p,3): unit vectors that point out of the body at the points, 0
+        where undefined.
         """
         return MeshColliderStep(self, np.ascontiguousarray(points), outward)
 
@@ -169,8 +171,8 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
     In general the point has to stay on the side on which it lies. The side is uncertain in two cases: the distance is
     at most ``touch`` (m), or the distance is at most ``pierced`` (m) and the offset is roughly along the normal. In
-    these cases the body's ``outward`` direction decides, unless ``outward`` is nearly parallel to the sheet: the point
-    has to stay on the side from which the outward direction comes.
+    these cases the point has to stay on the side where its body is, opposite to the body's ``outward`` direction. If
+    ``outward`` is nearly parallel to the sheet, the general rule holds in these cases too.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -181,9 +183,10 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute the contacts of ``points`` with a collider at the beginning of a step, in its pose ``before``. Write the
-    contacts to ``found``, and the signed distances from the collider, m, to ``distance``. Write positions to ``start``:
-    each point is moved by the rigid motion that takes its closest face from the pose ``before`` to the pose ``after``.
+    """Compute the contacts of ``points`` at the beginning of a step, with the collider in the pose ``before``. There
+    are three outputs. ``found`` receives the contacts, ``distance`` the signed distances from the collider, m.
+    ``start`` receives positions: each point is moved by the rigid motion that takes its closest face from the pose
+    ``before`` to the pose ``after``.
 
     If a point touches the surface or lies slightly behind a sheet, its distance is set to 0, and its position in
     ``start`` is just off the surface.

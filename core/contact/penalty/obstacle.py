@@ -17,7 +17,7 @@ class Contacts(NamedTuple):
     normals : (p,3) unit
         Direction in which the obstacle pushes: the gap's gradient.
     obstacle_displacements : (p,3) m
-        Displacement, during the step, of the obstacle's point closest to each point.
+        Displacement, during the step, of the obstacle's surface point that is closest to each contact point.
     """
 
     gaps: np.ndarray
@@ -38,8 +38,9 @@ class Obstacle(Protocol):
     """Interface of an obstacle, such as a ground or a mesh, together with its motion during one time step."""
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
-        """Return the obstacle during a step that begins with a body's contact points at ``points`` (p,3) m. ``outward``
-        (p,3) are unit vectors that point out of the body at the points, 0 where undefined.
+        """Return an object that computes the obstacle's contacts during one step. ``points`` (p,3), m: a body's contact
+        points at the step's beginning. ``outward`` (p,3): unit vectors that point out of the body at the points, 0
+        where undefined.
         """
 
 
@@ -56,7 +57,9 @@ class GroundPlane:
         self._level = height + thickness
 
     def begin_step(self, points: np.ndarray, _outward: np.ndarray) -> GroundStep:
-        """Return the ground during a step that begins with a body's contact points at ``points`` (p,3) m."""
+        """Return an object that computes the ground's contacts during one step. ``points`` (p,3), m: a body's contact
+        points at the step's beginning.
+        """
         return GroundStep(self._level, points)
 
 

@@ -157,8 +157,9 @@ class PenaltyContactPotential:
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian, N/m, to the element ``blocks``: ``k A n n^T`` per point in contact, and the
-        stiffness of friction.
+        """Add ``scale`` times the Hessian, N/m, to the element ``blocks``: the stiffness of friction, and ``k A n n^T``
+        per point in contact. Here k is the contact stiffness (pressure per depth), Pa/m, A the area of the point, m²,
+        and n the contact normal.
         """
         y, contacts = self._contacts_at(positions)
         self._felt, self._springs = self._depth(contacts) > 0.0, None
@@ -169,7 +170,7 @@ class PenaltyContactPotential:
 
     def springs(self, positions: np.ndarray) -> UnilateralSprings:
         """Return the contacts as springs that push and never pull, for the solver iteration that begins at
-        ``positions`` (n,3) m. These must be the positions of the last call of :meth:`add_stiffness`.
+        ``positions`` (n,3) m. The last call of :meth:`add_stiffness` must have been at the same positions.
         """
         touch = self._touch(positions)
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
@@ -188,8 +189,9 @@ class PenaltyContactPotential:
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update the lagged normal forces and tangent planes of friction from tet vertices at ``positions`` (n,3) m.
-        Return True if they changed by more than the tolerance; otherwise the previous ones are kept.
+        """Update the lagged normal forces and tangent planes of friction from tet vertices at ``positions`` (n,3) m. If
+        the lagged forces would change by less than a tolerance, keep the previous forces and planes. Return True if
+        updated.
         """
         if self._contact.friction == 0.0:
             return False

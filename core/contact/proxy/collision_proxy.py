@@ -118,8 +118,9 @@ class _Nodes(NamedTuple):
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
         """Return the fractions (s,) at which the edges between nodes ``ends`` (s,2) are cut. The first node of an edge
-        is inside, the second outside; a fraction of 0 is at the inside node. An edge is cut at its intersection with
-        the surface or, where the surface is offset, at the zero of the linearly interpolated levels.
+        is inside, the second outside; a fraction of 0 is at the inside node. An edge is cut where it intersects the
+        body's surface. Where this surface is offset, the edge is cut at the zero of the signed distance from the offset
+        surface, interpolated linearly between the nodes.
         """
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
@@ -130,9 +131,11 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Return the fractions (s,) of lattice edges ``ends`` (s,2) at which the vertices of the collision proxy lie,
-        improved so that its ``faces`` (f,3) move onto the offset surface. ``parts`` (s,) are the fractions before the
-        improvement.
+        """Improve the positions of the collision proxy's vertices, so that the proxy's faces move onto the offset
+        surface. Each vertex lies on an edge between two nodes, at a fraction of the edge. Return the improved fractions
+        (s,).
+
+        ``ends`` (s,2): nodes of the edges. ``parts`` (s,): initial fractions. ``faces`` (f,3): faces of the proxy.
         """
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
@@ -199,9 +202,9 @@ def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Return ``faces`` (f,3) without small connected components. Removed are the walls of cavities with a volume below
-    ``CAVITY`` cells, parts of that size inside the removed walls, and other parts below ``ISLAND`` cells. ``cell`` is
-    the volume of a cell, m³. The largest component always stays.
+    """Return ``faces`` (f,3) without small connected components. Three kinds of components are removed: walls of
+    cavities with a volume below ``CAVITY`` cells, components below ``CAVITY`` cells inside such a cavity, and isolated
+    components below ``ISLAND`` cells. The largest component always stays. ``cell`` is the volume of a cell, m³.
     """
     part = vertex_components(faces)
     p = positions[faces] - positions.mean(axis=0)

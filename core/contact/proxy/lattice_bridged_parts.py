@@ -107,8 +107,9 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the signed volume, m³, of each connected component of triangles, with the sign for which the sum
-    of the volumes is positive. ``corners`` (t,3,3) m and the component label ``island`` (t,) are per triangle.
+    """Return six times the signed volume, m³, of each connected component of triangles. All volumes have the same sign
+    convention, chosen so that their sum is positive. ``corners`` (t,3,3) m and the component label ``island`` (t,) are
+    per triangle.
     """
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())

@@ -26,15 +26,17 @@ no edge that the collision proxy cuts. Inside the body, the thickness is compute
 ``THICK``: at a deeper node, the body is thick enough.
 """
 BESIDE = 1e-3
-"""Distance, in cells, from a triangle to the point on each side of it that is tested for being inside the body."""
+"""Distance, in cells, between a triangle and two test points, one on each side of the triangle. The points are tested
+for being inside the body.
+"""
 DRAWN_IN = 0.02
 """Shift of the point at which the thickness is measured. The point is moved from the closest point of the surface
 towards the centroid of the triangle there, by this fraction of the distance to the centroid. The shift keeps the point
 away from edges.
 """
 OPPOSITE = -(0.5**0.5)
-"""Negative of a limit for the absolute cosine between the normals of two faces. Above the limit, the two faces bound a
-thin part of the body. Below the limit, the two faces are taken as the sides of a sharp edge.
+"""Negative of the cosine of 45°. Two faces bound a thin part of the body if the absolute cosine between their normals
+is at least the cosine of 45°. If the absolute cosine is smaller, the two faces are taken as the sides of a sharp edge.
 """
 
 
@@ -65,7 +67,7 @@ class OffsetSurface:
         return distances, offsets
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """Return the closest point of the surface, without offset, for each of ``points`` (p,3) m: (p,3) m."""
+        """Return the closest points (p,3), m, on the surface without offset. ``points`` (p,3), m: query points."""
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 STEP = 2.0
-"""Ratio of a vertex's displacement to the mean distance of its faces from the surface. The ratio exceeds 1, since the
+"""Ratio of two lengths in the fit of a skin (collision proxy) to the surface of a body: the displacement of a skin
+vertex, and the mean distance of the centroids of the vertex's faces from the surface. The ratio exceeds 1, since the
 centroid of a face moves by only a third of the displacement of one vertex.
 """
 STEEP = 0.4
@@ -21,8 +22,8 @@ STEEP = 0.4
 at the vertex. Displacements along the normal are divided by the cosine to give displacements along the edge.
 """
 FAR = 0.3
-"""Distance between a face and the surface, in cells, above which the face is ignored: it closes an opening of the
-surface.
+"""Largest distance, in cells, between a face of the skin and the body's surface at which the face is used to fit the
+skin. Faces farther away are ignored, since they close openings of the surface.
 """
 
 Nearest = Callable[[np.ndarray], np.ndarray]

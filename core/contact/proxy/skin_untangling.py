@@ -15,7 +15,9 @@ from ...geometry.mesh.closest_point import closest_on_triangle
 
 ROUNDS = 12
 SHARE = 0.1
-"""Fraction of the distance to the midpoint of its edge by which a vertex moves in each iteration."""
+"""Fraction of a distance by which each iteration moves a skin vertex: the distance from the vertex to the midpoint of
+the lattice edge on which the vertex lies.
+"""
 
 
 def separate_thin_faces(

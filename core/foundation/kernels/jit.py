@@ -103,7 +103,7 @@ def _wanted_folder() -> Path:
 
 def _of_any_length(path: str) -> str:
     """Return an absolute Windows path with the prefix that permits more than 259 characters. The user folder of a
-    Blender extension and Numba's file names together are longer than that.
+    Blender extension and Numba's file names together exceed 259 characters.
     """
     if path.startswith("\\\\?\\"):
         return path
@@ -123,8 +123,8 @@ def _probed(folder: Path) -> Path:
 
 
 def _prune(own: Path) -> None:
-    """Delete the kernel cache folders of other versions of this package, beside the folder ``own``, that were not used
-    for ``KEPT_DAYS``.
+    """Delete the kernel cache folders of other versions of this package that were not used for ``KEPT_DAYS`` days.
+    These folders are beside ``own``, the folder of this version.
     """
     sibling = re.compile(re.escape(_PACKAGE) + "-[0-9a-f]{16}")
     oldest = time.time() - KEPT_DAYS * 86400
@@ -142,7 +142,9 @@ def _temporary_folder() -> Path:
 
 
 def _open_cache() -> tuple[Path, str | None]:
-    """Return the cache folder, and a warning with a remedy if it is a temporary one, else None."""
+    """Return the cache folder and a warning. If the folder is a temporary one, the warning contains a remedy; otherwise
+    the warning is None.
+    """
     try:
         folder = _probed(_wanted_folder())
     except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder

@@ -1,8 +1,8 @@
 """Kernels over few large items: each thread takes the next unprocessed item from an atomic counter in compiled code.
 
 Thus threads do not acquire Python's interpreter lock between items. When a small body's stiffness is assembled, passing
-the lock to another thread takes as long as processing one item. A :class:`.jit.ParallelKernel` passes the lock on twice
-per call.
+the lock to another thread takes as long as processing one item. A :class:`.jit.ParallelKernel` loses this time twice
+per call, since it passes the lock on twice.
 """
 
 from __future__ import annotations
@@ -29,10 +29,13 @@ have. All polls together take about 0.2 ms; waking up a sleeping thread takes ab
 
 
 class ItemKernel:
-    """Kernel over few large items. The decorated function has the arguments ``(items, ...)``, where ``items`` is an
-    array of counters; the kernel is called as ``(count, ...)`` with the number of items. The function loops: it gets an
-    item's index from :func:`take`, processes the item and calls :func:`done`. It writes only to the items it took, so
-    results do not depend on the distribution over threads.
+    """Kernel over few large items. The kernel is called as ``(count, ...)`` with the number of items. The decorated
+    function has the arguments ``(items, ...)``; ``items`` is an array of counters, which the function only passes to
+    :func:`take` and :func:`done`.
+
+    Each thread runs the function. In a loop, the function gets an item's index from :func:`take`, processes the item
+    and calls :func:`done`, until no item is left. The function writes only to the items it took, so results do not
+    depend on the distribution over threads.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -113,24 +113,24 @@ def congruent(A, s):
 
 @inlined
 def vector(W, row):
-    """Return the vector of one lane from three successive rows of the flat workspace W: ``W[row]`` and the same lane in
-    the next two rows.
+    """Return a vector of one item from the flat workspace W, which interleaves the numbers of ``LANES`` items. The
+    three components begin at ``W[row]`` and are ``LANES`` apart.
     """
     return W[row], W[row + LANES], W[row + 2 * LANES]
 
 
 @inlined
 def set_vector(W, row, a):
-    """Write the vector a of one lane to three successive rows of the flat workspace W: to ``W[row]`` and to the same
-    lane in the next two rows.
+    """Write the vector a of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items. The
+    three components begin at ``W[row]`` and are ``LANES`` apart.
     """
     W[row], W[row + LANES], W[row + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
 def six(W, row):
-    """Return six numbers of one lane from successive rows of the flat workspace W: ``W[row]`` and the same lane in the
-    next five rows.
+    """Return six numbers of one item from the flat workspace W, which interleaves the numbers of ``LANES`` items. The
+    six numbers begin at ``W[row]`` and are ``LANES`` apart.
     """
     a, b = vector(W, row), vector(W, row + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
@@ -138,8 +138,8 @@ def six(W, row):
 
 @inlined
 def set_six(W, row, a):
-    """Write the six numbers a of one lane to successive rows of the flat workspace W: to ``W[row]`` and to the same
-    lane in the next five rows.
+    """Write the six numbers a of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items.
+    The six numbers begin at ``W[row]`` and are ``LANES`` apart.
     """
     set_vector(W, row, (a[0], a[1], a[2]))
     set_vector(W, row + 3 * LANES, (a[3], a[4], a[5]))
@@ -147,16 +147,16 @@ def set_six(W, row, a):
 
 @inlined
 def matrix(W, row):
-    """Return the 3 x 3 matrix of one lane from nine successive rows of the flat workspace W, row by row: ``W[row]`` and
-    the same lane in the next eight rows.
+    """Return a 3 x 3 matrix of one item from the flat workspace W, which interleaves the numbers of ``LANES`` items.
+    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
     """
     return vector(W, row), vector(W, row + 3 * LANES), vector(W, row + 6 * LANES)
 
 
 @inlined
 def set_matrix(W, row, A):
-    """Write the 3 x 3 matrix A of one lane to nine successive rows of the flat workspace W: to ``W[row]`` and to the
-    same lane in the next eight rows.
+    """Write the 3 x 3 matrix A of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items.
+    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
     """
     set_vector(W, row, A[0])
     set_vector(W, row + 3 * LANES, A[1])
@@ -165,8 +165,8 @@ def set_matrix(W, row, A):
 
 @inlined
 def load_vector(W, row, a):
-    """Copy the array ``a`` (3,) to one lane of three successive rows of the flat workspace W: to ``W[row]`` and to the
-    same lane in the next two rows.
+    """Copy the array ``a`` (3,) of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items.
+    The three components begin at ``W[row]`` and are ``LANES`` apart.
     """
     for k in range(3):
         W[row + k * LANES] = a[k]
@@ -174,8 +174,8 @@ def load_vector(W, row, a):
 
 @inlined
 def load_matrix(W, row, A):
-    """Copy the array A (3,3) to one lane of nine successive rows of the flat workspace W: to ``W[row]`` and to the same
-    lane in the next eight rows.
+    """Copy the array A (3,3) of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items. The
+    nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
     """
     for i in range(3):
         for j in range(3):
@@ -184,8 +184,8 @@ def load_matrix(W, row, A):
 
 @inlined
 def store(W, row, values):
-    """Copy k numbers of one lane of the flat workspace W to the array ``values`` (k,): ``W[row]`` and the same lane in
-    the next k - 1 rows.
+    """Copy k numbers of one item to the array ``values`` (k,), from the flat workspace W, which interleaves the numbers
+    of ``LANES`` items. The k numbers begin at ``W[row]`` and are ``LANES`` apart.
     """
     for k in range(values.shape[0]):
         values[k] = W[row + k * LANES]
@@ -193,8 +193,8 @@ def store(W, row, values):
 
 @inlined
 def store_matrix(W, row, A):
-    """Copy the nine entries of a 3 x 3 matrix from one lane of the workspace W to the array A (3,3). W is flat; ``row``
-    is the index of the first entry, and the other entries follow at equal distances.
+    """Copy a 3 x 3 matrix of one item to the array A (3,3), from the flat workspace W, which interleaves the numbers of
+    ``LANES`` items. The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
     """
     for i in range(3):
         for j in range(3):

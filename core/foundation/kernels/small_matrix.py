@@ -29,14 +29,15 @@ IDENTITY_STRETCH = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
 """Offsets in the workspace of a decomposition, and the size ``WORKSPACE`` of the workspace.
 
-The workspace has twenty rows with one number per lane: nine rows for the matrix, nine for the rotation (by columns, at
-``FRAME``), one for the scale (``SCALE``) and one for the convergence measure (``GOES_ON``).
+The workspace has twenty rows of ``LANES`` numbers, one number per matrix: nine rows for the matrix, nine for the
+rotation (by columns, at ``FRAME``), one for the scale (``SCALE``) and one for the convergence measure (``GOES_ON``).
 """
 
 CONVERGED = 1e-15
-"""Tolerance of the convergence measure of a lane. For singular values, the measure is the sum of the cosines between
+"""Tolerance of the convergence measure of a matrix. For singular values, the measure is the sum of the cosines between
 the columns. For symmetric matrices, it is the magnitude of the off-diagonal entries divided by that of the diagonal
-entries. A converged lane is not modified further, so results do not depend on the other lanes.
+entries. A converged matrix is not modified further, so results do not depend on the other matrices that are processed
+at the same time.
 """
 
 
@@ -93,10 +94,11 @@ def _orthogonalize(a, b, u, v, active):
 
 @inner_kernel
 def _svd_lanes(W):
-    """Find the rotation V for which the columns of F V are orthogonal, in all lanes of W (20 rows of LANES).
+    """Find the rotation V for which the columns of F V are orthogonal, for ``LANES`` matrices F at once. The workspace
+    W has 20 rows of ``LANES`` numbers, one number per matrix.
 
-    Rows 0-8: F by columns before, F V divided by the scale afterwards.
-    Rows 9-17: initial V by columns before, V afterwards.
+    Rows 0-8: before the call, F by columns; after the call, F V divided by the scale, by columns.
+    Rows 9-17: before the call, the initial V by columns; after the call, V by columns.
     Row 18: receives the scale, the largest absolute entry of F.
     Row 19: scratch.
     """
@@ -128,7 +130,7 @@ def _svd_lanes(W):
 
 @inlined
 def _all_done(W):
-    """Return True if all lanes have converged; a lane with NaN counts as converged."""
+    """Return True if all matrices in the workspace W have converged; a matrix with NaN counts as converged."""
     going_on = 0
     for lane in range(LANES):
         going_on += 1 if W[GOES_ON + lane] >= CONVERGED else 0
@@ -327,11 +329,12 @@ def eigh_group(W, first, end, s, initial_rotations, values, Q):
 
 @inner_kernel
 def _eigh_lanes(W):
-    """Diagonalise the symmetric matrices in all lanes of W (20 rows of LANES).
+    """Diagonalise ``LANES`` symmetric matrices at once. The workspace W has 20 rows of ``LANES`` numbers, one number
+    per matrix.
 
     Rows 0-5: before the call, the six numbers of the matrix.
     Rows 0-2: after the call, the eigenvalues divided by the scale.
-    Rows 9-17: before the call, the initial rotation by columns; after it, the eigenvectors by columns.
+    Rows 9-17: before the call, the initial rotation by columns; after the call, the eigenvectors by columns.
     Row 18: receives the scale, the largest absolute entry of the matrix.
     Row 19: scratch.
     """

@@ -18,15 +18,18 @@ from .foreign_module import temporary_mark
 PACKAGE_FOLDER = Path(__file__).resolve().parents[3]
 WORKER = PACKAGE_FOLDER / "core" / "worker.py"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""Creation flag without which Windows opens a console window for each child of a program that has none."""
+"""Flag for the creation of a child process on Windows. The flag prevents a console window for the child if this program
+has no console. The flag is 0 on other systems.
+"""
 LEAST = 19
 """Lowest priority (niceness), except on Windows."""
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """Return the command line that runs the worker in a child with the Python executable ``python``: a ``task`` for the
-    frame store in ``folder``, with the arguments ``more``. The worker imports this package under its present name, and
-    exits when this process ends.
+    """Return the command line that runs the worker in a child process. ``python`` is the Python executable, ``folder``
+    the folder of the frame store, ``task`` the name of the task, and ``more`` are further arguments of the task. The
+    worker imports this package under the name that the package has in this process. The worker exits when this process
+    ends.
     """
     package = __name__.rpartition(".core.")[0]
     return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]

@@ -17,9 +17,10 @@ from ..errors import MeshError
 
 
 def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleType:
-    """Import the compiled module ``name`` of a package without running the package's own Python code, and return it. It
-    is cached in ``sys.modules``. Raise MeshError if it is missing (with this ``remedy``) or cannot be loaded; ``label``
-    is its name in the message.
+    """Import the compiled module ``name`` of a package without running the package's own Python code, and return the
+    module. The module is cached in ``sys.modules``. Raise MeshError with this ``remedy`` if the module is missing.
+    Raise MeshError with another remedy if the module cannot be loaded. ``label`` is the name of the module in the
+    messages.
     """
     full_name = f"{package}.{name}"
     if full_name in sys.modules:

@@ -39,8 +39,9 @@ _hints = functools.cache(get_type_hints)
 
 
 def coerce(owner: Any, error: type[SinewError], label: str) -> None:
-    """Check the fields of the dataclass object ``owner`` against their annotations and convert them in place; called in
-    ``__post_init__``. Raise ``error`` for a value of the wrong type; its message begins with ``label``.
+    """Check the fields of the dataclass object ``owner`` against their annotations and convert the values in place;
+    called in ``__post_init__``. If a value has the wrong type, raise ``error`` with a message that begins with
+    ``label``.
     """
     kinds = _hints(type(owner))
     for item in fields(owner):
@@ -74,8 +75,8 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: Any = None) -> Any:
-    """Return a value converted to the annotated type ``kind``. Arrays are converted to the element type ``dtype``.
-    Raise ``error``, whose message begins with ``label``, if the value is of another type.
+    """Return a value converted to the annotated type ``kind``. Arrays are converted to the element type ``dtype``. If
+    the value is of another type, raise ``error`` with a message that begins with ``label``.
     """
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:
@@ -104,9 +105,12 @@ def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: 
 
 
 def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None) -> np.ndarray:
-    """Return a value as a contiguous array of ``dtype``; if ``dtype`` is None, the array keeps the numeric type of the
-    value. Raise ``error``, whose message begins with ``label``, for text, for fractions where integers are required,
-    and for integers outside the range of ``dtype``.
+    """Return a value as a contiguous array of ``dtype``. If ``dtype`` is None, the array keeps the numeric type of the
+    value.
+
+    There are three errors: the value is not an array of numbers (for example, text), the numbers are fractions where
+    integers are required, or an integer is outside the range of ``dtype``. In these cases raise ``error`` with a
+    message that begins with ``label``.
     """
     accepted, word = _KINDS[np.dtype(dtype or float).kind]
     try:

@@ -1,7 +1,7 @@
 """Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Job files, fingerprints (hashes of parts of a job), reports of edits and changes of the frame range result from a walk
-over all fields (:func:`leaves`). So a new field is declared in a single line.
+Walks over all fields (such as :func:`leaves`) have four uses: job files, fingerprints (hashes of parts of a job),
+reports of edits, and changes of the frame range. So a new field is declared in a single line.
 """
 
 from __future__ import annotations
@@ -64,8 +64,14 @@ class FieldSpec(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A value in nested dataclasses that is not itself a dataclass or a tuple of these: its ``path`` from the root
-    (``springs.0.targets``), the ``fields`` along the path, and the dataclass ``owner`` that holds it.
+    """Leaf of a tree of nested dataclasses: a value that is neither a dataclass nor a tuple of dataclasses.
+
+    Attributes
+    ----------
+    path : path from the root, such as ``springs.0.targets``
+    value : the value
+    fields : dataclass fields along the path
+    owner : the dataclass that holds the value
     """
 
     path: str
@@ -80,8 +86,8 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Name of the fingerprint (hash of field values) that includes the leaf. Several fields along the leaf's path
-        may have a ``FieldSpec.word``; the innermost field with a nonempty word decides.
+        """Name of the fingerprint (hash of field values) that includes this value. Several fields along the path from
+        the root to the value may have a ``FieldSpec.word``; the innermost field with a nonempty word decides.
         """
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
@@ -89,8 +95,8 @@ class Leaf(NamedTuple):
 def field_spec(
     label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **options: Any
 ) -> Any:
-    """Return a dataclass field with metadata: a :class:`FieldSpec` with this label and these ``options`` as its
-    attributes.
+    """Return a dataclass field whose metadata is a :class:`FieldSpec`. ``label`` and the keyword arguments ``options``
+    are attributes of this FieldSpec.
     """
     return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **options)})
 
@@ -152,5 +158,5 @@ def _over(value: Any, change: Change, over_frames: bool) -> Any:
 
 
 def lengths(owner: Any) -> set[int]:
-    """Return the set of the numbers of samples of all tracks in a dataclass."""
+    """Return the distinct sample counts of all tracks (samples of animated values) in a dataclass."""
     return {len(leaf.value) for leaf in leaves(owner) if leaf.about.over_frames and leaf.value is not None}

@@ -33,8 +33,10 @@ def number(
 def choice(
     default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **options: Any
 ) -> Any:
-    """Return a dataclass field for a switch or for a choice among ``names``. If ``names`` is empty, a registry defines
-    the permitted names. Interfaces show advanced fields separately; ``options`` are attributes of :class:`FieldSpec`.
+    """Return a dataclass field for a switch or for a choice among names. The field is a switch if ``default`` is a
+    bool. ``names`` are the permitted names; if ``names`` is empty, a registry defines them. ``help`` is the description
+    of the field. Interfaces show fields with ``is_advanced`` separately. The keyword arguments ``options`` are
+    attributes of the field's :class:`FieldSpec`.
     """
     metadata = {"help": help, "about": FieldSpec(**options), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)

@@ -1,7 +1,7 @@
 """Tracks: animated values as arrays of samples along the first axis.
 
-A track of f frames has ``(f - 1) * steps + 1`` evenly spaced samples, ``steps`` >= 1 of them per interval between
-frames. Values between samples are interpolated linearly.
+The samples are evenly spaced. The interval between two successive frames consists of ``steps`` >= 1 intervals between
+samples. So a track of f frames has ``(f - 1) * steps + 1`` samples. Values between samples are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def collapse_constant(values: np.ndarray) -> np.ndarray:
 
 
 def steps_of(track: np.ndarray, frames: int) -> int:
-    """Return the number of samples per interval between frames of a track of ``frames`` frames: 0 if it has a single
-    sample, and 1 if ``frames`` is 1.
+    """Return the number of samples per interval between two frames. ``frames`` is the number of frames of the track.
+    Return 1 if ``frames`` is 1. Return 0 if a track of several frames has a single sample.
     """
     return (len(track) - 1) // (frames - 1) if frames > 1 else 1
 
@@ -54,12 +54,12 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
 
 
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return the samples at the frames of a track of ``frames`` frames, without the samples between frames."""
+    """Return only the samples of a track at whole frames. ``frames`` is the number of frames of the track."""
     return track[:: max(steps_of(track, frames), 1)]
 
 
 def truncate(track: np.ndarray, frames: int, count: int) -> np.ndarray:
-    """Return the first ``count`` frames of a track of ``frames`` frames."""
+    """Return the first ``count`` frames of a track. ``frames`` is the number of frames of the track."""
     return track[: (count - 1) * steps_of(track, frames) + 1]
 
 
@@ -73,10 +73,12 @@ def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
     samples at the frames. ``between`` are the samples between the frames: (f-1) * (steps-1) arrays (...,c) in order of
     time. A point has c coordinates.
 
-    The samples of a point between two frames are replaced by linear interpolation in two cases: if its path is straight
-    within single precision, and if the point stays still until the next frame and then jumps (constant interpolation,
-    or data at whole frames only). Without the second replacement, a jump would take place within a single time step. If
-    all samples between frames are replaced, the result is ``whole``.
+    The samples of a point between two frames are replaced by linear interpolation in either of two cases. In the first
+    case, the point's path is straight within single precision. In the second case, the point stays still until the next
+    frame and then jumps. The cause is constant interpolation, or data that exist at whole frames only. Without the
+    replacement, the jump would take place within a single time step.
+
+    If all samples between frames are replaced, the result is ``whole``.
     """
     steps = len(between) // max(len(whole) - 1, 1) + 1
     if steps == 1:
