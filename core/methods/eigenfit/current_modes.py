@@ -1,23 +1,25 @@
 """[EigenFit19] in its published form: modes of the current configuration, recomputed at the start of each step.
 
-Let K be the projected stiffness at the step's start, and u_i the mass-orthonormal modes with
-``K u_i = lambda_i M u_i``. The modes are the columns of U, and Lambda is the diagonal matrix of the lambda_i. R holds
-the ratios of fine to coarse eigenvalues at rest. The paper adds ``M U (R - 1) U^T f`` to the forces f and
-``M U (R - 1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). Both terms derive from
+Let M be the mass matrix, and K the stiffness at the start of the step, projected to be positive semi-definite. The
+mass-orthonormal modes u_i satisfy ``K u_i = lambda_i M u_i``. The modes are the columns of U, and Lambda is the
+diagonal matrix of the eigenvalues lambda_i. R holds the ratios of fine to coarse eigenvalues at rest. The paper adds
+``M U (R - 1) U^T f`` to the forces f and ``M U (R - 1) Lambda U^T M`` to the stiffness (Eqs. 14, 15). These two terms
+derive from the potential
 
     V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with the elastic energy W, and all quantities but x fixed at the step's start. q linearises the modal coordinates of
-:mod:`.stretch_potential`. K in Y is the elastic stiffness alone, so q excludes the part of a mode's stiffness due to
-springs of pins. The stiffness-proportional damping is that of the stretch potential.
+with the elastic energy W. Only the positions x change during the step. The coordinates q are a linearization of the
+modal coordinates of :mod:`.stretch_potential`. K in Y is the elastic stiffness alone, so q excludes the part of a
+mode's stiffness due to springs of pins. The stiffness-proportional damping is that of the stretch potential.
 
-Two points differ from the paper. First, current modes are paired with the modes at rest, rotated by the mean rotation
-of the body, by the modal assurance criterion (MAC) instead of their index. If R is not diagonal, it is transformed by
-the orthogonal matrix nearest to the overlap of the current modes with the rotated modes at rest. Second, the
-eigensolver starts from the rotated modes at rest instead of the modes of the last step. So a step depends only on the
-state at its start, and a resumed bake is bitwise identical. Linear elasticity needs the modes only once.
+Two points differ from the paper. First, the paper pairs modes by their index. Here current modes are paired with the
+modes at rest by the modal assurance criterion (MAC). For the comparison, the modes at rest are rotated by the mean
+rotation of the body. If R is not diagonal, R is transformed by the orthogonal matrix nearest to the overlap of the
+current modes with the rotated modes at rest. Second, the eigensolver starts from the rotated modes at rest instead of
+the modes of the last step. So a step depends only on the state at its start, and a resumed bake is bitwise identical.
+Linear elasticity needs the modes only once.
 
-Trap: as in the paper, V is not a potential of the whole motion, and its forces may have a resultant and a torque.
+Trap: as in the paper, V is not a potential of the whole motion, and the forces of V may have a resultant and a torque.
 """
 
 from __future__ import annotations
@@ -65,10 +67,14 @@ class CurrentModes:
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return the modal coordinates q (k,), kg^(1/2) m, of the k current modes, and the low-rank stiffness
-        ``Y C Y^T``, N/m, that the load adds. Y is the derivative dq/dx, and C the stiffness correction of the potential
-        ``1/2 q . C q``. ``x`` (r,3): positions at the start of the step. ``scale`` (c,) multiplies the stiffness per
-        element or cubature point.
+        """Return the modal coordinates q and the low-rank stiffness of the k current modes.
+
+        q (k,), kg^(1/2) m: modal coordinates at the start of the step. The low-rank stiffness ``Y C Y^T``, N/m, is the
+        stiffness that the load adds. Y is the derivative dq/dx, and C is the stiffness correction in the potential
+        ``1/2 q . C q``.
+
+        ``x`` (r,3): unknowns at the start of the step. ``scale`` (c,): factor of the stiffness per element or cubature
+        point.
         """
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
@@ -109,12 +115,12 @@ class CurrentLoad:
 
 
 class CurrentPotential(LowRankPotential):
-    """Potential of the modal coordinates q (k,), kg^(1/2) m, in a step: ``1/2 q . C q``, plus the damping term
-    ``friction / 2 (q - q_b) . C (q - q_b)`` with the stiffness correction C.
+    """Potential of the modal coordinates q in a step.
 
-    q_b are the coordinates at the positions that the time integration rule extrapolates (``motion.base``). ``q``:
-    coordinates at the step's start. ``low_rank``: dq/dx and C. ``friction``: coefficient of stiffness-proportional
-    damping, s, divided by the time step, s.
+    The potential is ``1/2 q . C q``, plus the damping term ``friction / 2 (q - q_b) . C (q - q_b)``. C is the stiffness
+    correction. q_b are the coordinates at the positions that the time integration rule extrapolates (``motion.base``).
+    ``q`` (k,), kg^(1/2) m: coordinates at the start of the step. ``low_rank``: the derivative dq/dx and C.
+    ``friction``: coefficient of stiffness-proportional damping, s, divided by the time step, s.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

@@ -5,13 +5,15 @@ For small movements, a body at rest under a suddenly applied acceleration field 
 
     u(t) = sum_k p_k (1 - cos omega_k t) / lambda_k v_k,     p_k = v_k . M g
 
-(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). v_k are mass-orthonormal modes
-with the eigenvalues ``lambda_k = omega_k²``. The equation holds for the fine body and for the coarse one, unmatched or
-with the matched stiffness. The modal amplitudes are the factors of v_k: a for the fine body, and b for the coarse body.
-B is the overlap of coarse with fine modes. The squared distance of the bodies in the mass norm is
-``|u_f - u_c|² = a.a + b.b - 2 b . B a``, and the squared movement is ``a.a``. Both are summed over the accelerations of
-:func:`.vibrations.modal_loads`. The estimate is ``sqrt(max |u_f - u_c|² / max |u_f|²)``, with both maxima over two
-periods of the slowest vibration. It includes the error of motions that the coarse modes cannot represent.
+(Duhamel's integral of a step load: Clough and Penzien, Dynamics of Structures, Ch. 6). M is the mass matrix. v_k are
+mass-orthonormal modes with the eigenvalues ``lambda_k = omega_k²``. The equation holds for the fine body and for the
+coarse one, unmatched or with the matched stiffness. The modal amplitudes are the factors of v_k: a for the fine body,
+and b for the coarse body. B is the overlap of coarse with fine modes. u_f and u_c are the displacements of the fine and
+of the coarse body. In the mass norm, the squared distance of the bodies is ``|u_f - u_c|² = a.a + b.b - 2 b . B a``,
+and the squared movement is ``|u_f|² = a.a``. The squared distance and the squared movement are summed over the
+accelerations of :func:`.vibrations.modal_loads`. The estimate is ``sqrt(max |u_f - u_c|² / max |u_f|²)``. Each maximum
+is taken over two periods of the slowest vibration of the fine body. The estimate includes the error of motions that the
+coarse modes cannot represent.
 """
 
 from __future__ import annotations
@@ -34,12 +36,14 @@ median of measurements of vibrations with an amplitude of a fifth of the body's 
 """
 
 WORTH = 0.01
-"""Smallest reduction of the error, relative to the movement, that justifies matching further vibrations."""
+"""Smallest reduction of the expected error that justifies matching further vibrations. The error is the distance of the
+coarse from the fine body, relative to the movement of the fine body.
+"""
 
 
 class Estimate(NamedTuple):
-    """Expected or measured errors of the coarse body's displacements, relative to the fine body's movement: ``plain``
-    without a match of vibrations, ``matched`` with it.
+    """Expected or measured errors of the coarse body's displacements, relative to the fine body's movement. ``plain``:
+    error without a match of vibrations. ``matched``: error with a match.
     """
 
     plain: float
@@ -47,7 +51,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(spectra: Spectra, pairs: Pairs) -> Estimate:
-    """Return the expected errors of the coarse body: without a match, and with the modes in ``pairs`` matched."""
+    """Return the expected errors of the coarse body: without matching, and after matching the modes in ``pairs``."""
     plain, matched = _apart(spectra, np.diag(spectra.coarse)), _apart(spectra, _matched(spectra, pairs))
     return Estimate(plain, float(np.hypot(matched, LEFT * plain)))
 

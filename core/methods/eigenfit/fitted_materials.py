@@ -4,17 +4,18 @@
 "Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are not matched.
 
 *Fitted Materials* multiply the two Lame moduli of each element by separate factors ``exp z``. The factors change the
-stiffness matrix K(z), so that the coarse modes u_i have the stiffness T of the fine modes with which they are paired:
+stiffness matrix K(z), so that the coarse modes u_i have the stiffness T of the paired fine modes:
 ``u_i . K(z) u_j = T_ij`` (:func:`.matching.target_modal_stiffness`). Two factors are needed, since a coarse body has
 two errors: it bends too little, and it resists changes of volume too much. A single factor could not correct both
 errors. The objective is
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
-The weight ``a_ij`` is 1 on the diagonal, and smaller for off-diagonal entries, which couple near modes. ``v_k`` is ``(1
-- by_volume) e_k + by_volume w_k``: e_k is the fraction of the modal energies that is due to modulus k, and w_k the
-fraction of the volume in the element of modulus k. Each Gauss-Newton iteration solves the dual problem, and halves
-its step until the objective decreases. Trial simulations choose the best of a few values of eps and ``by_volume``.
+The weight ``a_ij`` is 1 on the diagonal, and smaller for off-diagonal entries, which couple near modes. The weight of
+modulus k is ``v_k = (1 - by_volume) e_k + by_volume w_k``. e_k is the fraction of the modal energies that is due to
+modulus k. w_k is the fraction of the body's volume in the element of modulus k. Each Gauss-Newton iteration solves the
+dual problem, and halves its step until the objective decreases. Trial simulations choose the best of a few values of
+eps and ``by_volume``.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ from .stretch_measure import StretchMeasure
 from .vibrations import Springs, Vibrations
 
 ROUNDS, FARTHEST = 12, 1.0
-"""Largest number of Gauss-Newton iterations, and the largest change of an entry of z in one iteration.
-The unknowns z are the logarithms of the factors of the moduli.
+"""Limits of the fit, whose unknowns z are the logarithms of the factors of the moduli. ROUNDS: largest number of
+Gauss-Newton iterations. FARTHEST: largest change of an entry of z in one iteration.
 """
 
 MOST = 4.0
-"""Bound of |z|, with the logarithms z of the moduli's factors: the factors are between about 1/50 and 50."""
+"""Largest absolute value of an entry of z, the logarithms of the factors of the moduli. The factors are between about
+1/50 and 50.
+"""
 
 GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
 """GAINED (in a subspace), GAINED_WHOLE (in the full space): the iterations continue while the objective decreases by
@@ -49,9 +52,9 @@ smallest tried fraction of a Gauss-Newton step.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""Defaults that suit most bodies. EPSILON: strength eps of the regularisation of the fit. BY_VOLUME: weight, from 0 to
-1, of an element's fraction of the body's volume in the regularisation of its two moduli. The modulus's fraction of the
-modal energies has the weight ``1 - BY_VOLUME``.
+"""Defaults that suit most bodies. EPSILON: strength eps of the regularisation of the fit. BY_VOLUME: number from 0 to 1
+in the weight ``v = (1 - BY_VOLUME) e + BY_VOLUME w``, with which the regularisation counts a modulus of an element. e
+is the fraction of the modal energies that is due to the modulus. w is the element's fraction of the body's volume.
 """
 
 OFF_DIAGONAL_WEIGHT = 0.3
@@ -138,9 +141,10 @@ def _fit(fit: _Fit) -> np.ndarray:
 
 
 class _Fitted(NamedTuple):
-    """Modes and residuals of a fit at given moduli. ``found``: all computed modes; ``modes`` (k,r,3): the k matched
-    ones; ``residual_weights`` (k(k+1)/2,): weight per residual; ``residuals`` (k(k+1)/2,): weighted residuals ``T - U^T
-    K U`` on and above the diagonal, with the target stiffness T; ``total``: objective.
+    """Modes and residuals of a fit at given moduli. ``found``: all computed modes. ``modes`` (k,r,3): the k matched
+    modes, columns of U. ``residual_weights`` (k(k+1)/2,): weight of each residual. ``residuals`` (k(k+1)/2,): weighted
+    entries of ``T - U^T K U`` on and above the diagonal. K is the stiffness of the body, and T is the target stiffness.
+    ``total``: objective.
     """
 
     found: np.ndarray
@@ -151,9 +155,9 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """Least-squares problem for the factors of mu and lambda per element: with the right factors, each coarse mode that
-    is paired with a mode of the finer mesh has the stiffness of that mode. The unknowns are the logarithms z (m,2) of
-    the factors.
+    """Least-squares problem for the factors of the Lame moduli mu and lambda per element. The factors should give each
+    paired coarse mode the stiffness of its partner, a mode of the finer body. The unknowns are the logarithms z (m,2)
+    of the factors.
     """
 
     def __init__(

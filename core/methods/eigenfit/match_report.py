@@ -14,8 +14,8 @@ from .matching import SHARE, Pairs, Spectra
 
 class Vibration(NamedTuple):
     """Vibration of the coarse body in the report of a match. ``frequency``, Hz: frequency without a match. ``right``,
-    Hz: frequency of the finer body's vibration with which it is paired; 0 without a pair. ``share``: fraction of the
-    mode's squared mass norm that lies in the span of the fine modes.
+    Hz: frequency of the paired vibration of the finer body; 0 without a pair. ``share``: fraction of the mode, by
+    squared mass norm, that the fine modes can represent.
     """
 
     frequency: float
@@ -24,8 +24,8 @@ class Vibration(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Result of a match: ``words``, the report for the user, empty if nothing is matched; ``vibrations`` of the coarse
-    body, lowest frequency first.
+    """Result of a match. ``words``: report for the user, empty if no match is requested. ``vibrations``: vibrations of
+    the coarse body, lowest frequency first.
     """
 
     words: str = ""
@@ -77,9 +77,9 @@ def match_summary(
 ) -> Match:
     """Return the report on the match of the lowest ``count`` vibrations.
 
-    ``is_chosen``: this number was chosen automatically. ``off``: errors of the body's displacements, empty if unknown.
-    They are measured in trial simulations, one entry per load, if ``is_tried``; otherwise they are estimated from the
-    spectra.
+    ``is_chosen``: True if ``count`` was chosen automatically. ``off``: errors of the body's displacements with and
+    without the match; empty if unknown. ``is_tried``: True if trial simulations measured the errors, with one entry of
+    ``off`` per load; False if the errors were estimated from the spectra.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -145,11 +145,13 @@ def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return a sentence with the errors of the body, with and without the match, in per cent of the body's movement.
+    """Return a sentence with the errors of the body, with and without the match, in per cent of the finer body's
+    movement.
 
-    ``off``: errors, one entry per load. ``is_tried``: True if the errors were measured, False if they were estimated.
-    ``is_one_mesh``: False if the coarse and the finer body have different meshes. For different meshes the estimate
-    treats the pins as firmer than they are, so the sentence omits the estimated error without the match.
+    ``is_tried``: True if the errors were measured, False if they were estimated. ``off``: measured errors, one entry
+    per load, or one estimate. ``is_one_mesh``: False if the coarse and the finer body have different meshes. For
+    different meshes the sentence omits the estimated error without the match: the estimate assumes firmer pins than the
+    unmatched body has.
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
@@ -179,7 +181,9 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
 
 
 def _named(modes: Sequence[int]) -> str:
-    """Return a list of vibrations with its verb, as "Vibrations 1, 3 to 7 and 9 are". ``modes``: indices from 0."""
+    """Return the subject and the verb of a sentence about vibrations, as "Vibrations 1, 3 to 7 and 9 are". ``modes``:
+    indices of the vibrations, from 0.
+    """
     runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
     *before, last = [
         each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])

@@ -22,8 +22,8 @@ from .stretch_potential import StretchLoad, StretchModes
 from .vibrations import Springs, Vibrations, modal_loads, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
-"""Least fraction of a coarse mode's squared mass norm in the span of the computed fine modes. Modes below it are not
-matched.
+"""Smallest fraction of a coarse mode's squared mass norm that must lie in the span of the computed fine modes. A coarse
+mode with a smaller fraction is not matched.
 """
 
 SPARE = 10
@@ -49,21 +49,23 @@ different mesh.
 """
 
 MIXED = 0.03
-"""Squared overlap above which a match combines two coarse modes whose eigenvalues are not near. The overlap is that of
-one coarse mode with the fine mode that is paired to the other coarse mode; 0.03 is a rotation by 10 degrees. Without
-this rule, two matches were wrong. On a crab with four feet, whose two slowest coarse modes are equal mixtures of two
-fine modes, frequencies were exchanged. A twisted bar, whose two bending modes differ by 12 degrees, had the right
-frequencies, but moved a fifth too far.
+"""Squared overlap above which a match combines two coarse modes whose eigenvalues are not near. Let the coarse modes a
+and b be paired with the fine modes A and B. The overlap is that of a with B, or of b with A. The value 0.03 corresponds
+to a rotation by 10 degrees.
+
+Without this rule, two matches were wrong. On a crab with four feet, the two slowest coarse modes are equal mixtures of
+two fine modes, and the match exchanged the frequencies. A twisted bar, whose two bending modes differ by 12 degrees,
+had the right frequencies, but moved a fifth too far.
 """
 
 
 class Spectra(NamedTuple):
     """Vibrations of a coarse body and of the finer body to match, without rigid motions.
 
-    Coarse body, c modes: eigenvalues ``coarse`` (c,) 1/s², and mass-orthonormal ``modes`` (c,r,3) of its r unknowns.
-    The c modes include one mode more than is to be matched, which shows whether a cluster of near-equal eigenvalues
-    continues. Finer body, f modes: eigenvalues ``fine`` (f,) 1/s². ``overlap`` (c,f): mass products of coarse with fine
-    modes. ``is_one_mesh``: True if the finer body is the same mesh in the full space. ``coarse_loads`` (c,l),
+    Coarse body, c modes: eigenvalues ``coarse`` (c,), 1/s², and mass-orthonormal ``modes`` (c,r,3) over the body's r
+    unknowns. The c modes include one mode beyond those to match, which shows whether a cluster of near-equal
+    eigenvalues continues. Finer body, f modes: eigenvalues ``fine`` (f,), 1/s². ``overlap`` (c,f): mass products of
+    coarse with fine modes. ``is_one_mesh``: True if the two bodies have the same mesh. ``coarse_loads`` (c,l),
     ``fine_loads`` (f,l): modal loads due to l accelerations (:func:`.vibrations.modal_loads`).
     """
 
@@ -98,12 +100,15 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` + 1 modes of the coarse body, and the fine modes to match them with.
+    """Return the lowest ``count`` + 1 modes of the coarse body, and modes of the finer body to pair with the coarse
+    modes.
 
     The coarse body is ``model`` in its ``space``. The fine modes are those of ``finer``, a model of the same body on a
-    finer mesh. Without ``finer`` they are the modes of ``model`` in its full space. If ``space`` is this full space,
-    the coarse modes serve as fine modes too. ``springs`` hold the body if ``space`` is a subspace; in the full space,
-    the springs of the model hold it.
+    finer mesh. Without ``finer`` the fine modes are those of ``model`` in its full space. If the coarse and the finer
+    body have the same space, the coarse modes serve as fine modes too.
+
+    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
+    the springs.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -156,11 +161,13 @@ def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the target shapes of the k paired modes in the basis of the coarse modes: the orthogonal matrix Q (k,k)
-    nearest to the overlap of coarse with fine modes.
+    """Return the orthogonal matrix Q (k,k) that combines the k paired coarse modes to approximate the shapes of the
+    fine modes. Column j holds the factors of the coarse modes in the combination for fine mode j. Q is the orthogonal
+    matrix nearest to the overlap of coarse with fine modes.
 
-    For two different meshes Q is block-diagonal: only modes with near eigenvalues or a large overlap are combined. A
-    small overlap of modes with distant frequencies only reflects the difference of the meshes.
+    For two different meshes Q is block-diagonal: only coarse modes with near eigenvalues are combined, or coarse modes
+    that overlap the fine partners of each other. A small overlap of modes with distant frequencies only reflects the
+    difference of the meshes.
     """
     overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
@@ -173,18 +180,21 @@ def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the target stiffness (k,k), 1/s², of the k paired modes in the basis of the coarse modes: ``Q diag(fine)
-    Q^T`` with fine eigenvalues and :func:`target_mode_rotation` Q.
+    """Return the target stiffness ``Q diag(lambda) Q^T``, (k,k), 1/s², of the k paired modes in the basis of the coarse
+    modes. lambda are the eigenvalues of the paired fine modes. Q is the orthogonal matrix of
+    :func:`target_mode_rotation`, which combines coarse modes to approximate the fine modes.
     """
     Q = target_mode_rotation(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return the matrix F (k,k) that converts a stiffness correction C to modal coordinates q, as ``F C F^T``. C is in
-    the basis of ``modes`` (k,r,3). ``gradients`` (r,3,k): dq/dx. F is used if the coarse and the finer body have
-    different meshes. Springs of pins then change the modes but not q, so that q differs from the amplitudes of the
-    modes.
+    """Return the matrix F (k,k) that converts a stiffness correction to modal coordinates q. A correction C in the
+    basis of ``modes`` becomes ``F C F^T``. ``modes`` (k,r,3): displacements of the k modes. ``gradients`` (r,3,k):
+    derivatives dq/dx.
+
+    F is used if the coarse and the finer body have different meshes. Springs of pins then change the modes but not q,
+    so that q differs from the amplitudes of the modes.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
@@ -223,11 +233,11 @@ class Matching:
         return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
-        """Return the load with the correcting potential, or None if nothing is corrected.
+        """Return the load with the correcting potential. Return None if the stiffness correction is zero.
 
-        ``scale`` (c,) multiplies the stiffness per element or cubature point; the potential is scaled so that its
-        bounds relative to the elastic energy do not change. ``beta``, s: stiffness-proportional damping. ``factors``
-        (f,) multiply the target eigenvalues of the first f coarse modes.
+        ``scale`` (c,): factor of the stiffness per element or cubature point. The potential is scaled together with the
+        elastic energy: the bounds of the potential, as multiples of the elastic energy, do not change. ``beta``, s:
+        stiffness-proportional damping. ``factors`` (f,) multiply the target eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

@@ -1,4 +1,4 @@
-"""Check that a body and a finer one are the same body at two resolutions, which a match of vibrations requires."""
+"""Check that a coarse and a finer mesh represent the same body, before vibrations are matched."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ square root of the mass, so another mass would change all frequencies.
 """
 
 APART = 2.0
-"""Largest difference between the bounding boxes of the held vertices of the coarse and of the finer body, in cells of
-the coarse body. The boxes differ because pins hold whole tets, which are larger in the coarse body.
+"""Largest accepted difference between two bounding boxes, in cells of the coarse body. One box encloses the held
+vertices of the coarse body, the other box those of the finer body. The boxes differ because pins hold whole tets, which
+are larger in the coarse body.
 """
 
 NARROW = 0.5

@@ -22,9 +22,10 @@ class MatchMethod(Protocol):
     """Method that matches the vibrations of a body in its space to those of a finer body.
 
     ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
-    potential of the positions. Mixed FEM cannot use it, since the potential's negative curvature makes line searches
-    stop too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples of
-    further constructor arguments, which trial simulations compare; without trials the first is used.
+    potential of the positions. Mixed FEM cannot use such a method, since the potential's negative curvature makes line
+    searches stop too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples
+    of further constructor arguments. Trial simulations in a subspace compare all tuples. In all other cases the first
+    tuple is used.
 
     ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature
     point, (c,) for the whole stiffness or (c,2) for mu and lambda; None for no change.
@@ -44,8 +45,9 @@ class MatchMethod(Protocol):
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *variant: float
     ) -> None:
         """Match the vibrations of the body in ``space``, about its rest shape, to those of the finer body. ``pairs``
-        has at least one pair of modes. ``springs`` hold the body if ``space`` is a subspace; in the full space, the
-        springs of the model hold it. ``variant``: further arguments, one tuple of ``variants``.
+        has at least one pair of modes. A method that ``controls`` vibrations also accepts unpaired modes alone.
+        ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself
+        contains the springs. ``variant``: further arguments, one of the tuples in ``variants``.
         """
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
@@ -80,15 +82,18 @@ def match_methods(
     hits: bool = False,
 ) -> tuple[type[MatchMethod], ...]:
     """Return the match methods to try, in order, until one reduces the error of the trial simulation. Raise
-    SettingsError if the method in the settings is unknown, and MatchError if the automatic choice has no method.
+    SettingsError if the method in the settings is unknown. Raise MatchError if the automatic choice has no method.
 
-    The automatic choice begins with fitted materials, which add no cost to a step, are more accurate on most bodies,
-    fold limbs less (``docs/design/eigenfit.md``), and work for bodies that collide. Fitted materials are left out in
-    two cases. First, they cannot control single vibrations (``is_controlled``). Second, if all pins are released at
-    some frame (``frees_pins``), materials fitted to the free body sag too much before the release. The second choice is
-    :class:`.Matching`, which adds a potential of the stretches. Matching is left out for a body that is solved together
-    with others (``collides``), unless single vibrations are controlled. A body without pins that collides with bodies
-    or colliders (``hits``) is not matched to a finer mesh, since its impacts are not part of the trial simulation.
+    The automatic choice begins with fitted materials. Fitted materials add no cost to a step, are more accurate on most
+    bodies, and work for bodies that collide. With fitted materials, limbs fold less (``docs/design/eigenfit.md``). Two
+    conditions exclude fitted materials. First, the user controls single vibrations (``is_controlled``), which fitted
+    materials do not support. Second, all pins are released at some frame (``frees_pins``): materials fitted to the free
+    body sag too much before the release.
+
+    The second choice is :class:`.Matching`, which adds a potential of the stretches. Matching is left out for a body
+    that is solved together with others (``collides``), unless single vibrations are controlled. A body without pins
+    that collides with bodies or colliders (``hits``) is not matched to a finer mesh, since its impacts are not part of
+    the trial simulation.
     """
     name = solver.match_method
     if name == AUTOMATIC:

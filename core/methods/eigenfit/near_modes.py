@@ -40,8 +40,8 @@ eigenvalue is the square of the residual.
 """
 
 DEPENDENT = 1e-10
-"""Least squared mass norm of the new part of a direction of mass norm 1. The new part is the component outside the span
-of earlier blocks. A smaller new part is round-off and is dropped.
+"""Smallest squared mass norm at which the new part of a direction is kept. The direction has the mass norm 1. The new
+part is the component outside the span of earlier blocks. A smaller new part is round-off and is dropped.
 """
 
 
@@ -51,21 +51,20 @@ class NearModes(Protocol):
     def find(
         self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
     ) -> Vibrations:
-        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``: ``count`` modes,
-        and up to ``beyond`` further ones, which may be less exact.
+        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``. The result has
+        ``count`` modes, and up to ``beyond`` further modes, which may be less exact.
 
-        ``space``: the space with current moduli, which determine the stiffness of the stabilization.
-        The iterations start from the modes ``near`` (k,r,3). ``scale``: approximate ratio of the stiffness to that at
-        rest.
+        ``space``: space with the current moduli, which the stabilization uses. ``near`` (k,r,3): modes from which the
+        iterations start. ``scale``: approximate ratio of the stiffness to the stiffness at rest.
         """
 
 
 def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
     """Return the eigensolver for a space: dense in a subspace, block Krylov in the full space.
 
-    ``springs`` hold the body if ``space`` is a subspace; in the full space, the springs of the model hold it.
-    ``lowest``, 1/s²: lowest eigenvalue of the vibrations about the rest shape. ``residual``: relative tolerance of
-    modes in the full space.
+    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
+    the springs. ``lowest``, 1/s²: lowest eigenvalue of the vibrations about the rest shape. ``residual``: relative
+    tolerance of modes in the full space.
     """
     return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 

@@ -19,9 +19,9 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density at strains of about 1e-6, divided by twice the shear modulus. This energy density is added to the
-elastic energy density psi and to its quadratic approximation psi_2 in the quotient ``psi / psi_2``, since round-off
-dominates the quotient of smaller densities.
+"""Energy density at strains of about 1e-6, divided by twice the shear modulus. In the quotient ``psi / psi_2``, this
+energy density is added to the numerator and to the denominator. psi is the elastic energy density, and psi_2 its
+quadratic approximation. Without the addition, round-off would dominate the quotient of smaller densities.
 """
 
 
@@ -76,12 +76,12 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
-    """Fill ``out`` (m,6) with ``factor * given + dot(along, given) * onto`` per element. ``factor`` (m,) are numbers;
-    ``given``, ``along`` and ``onto`` (m,6) are vectors.
+    """Multiply vectors by the derivative of the strain measure ``phi = g (S - I)`` of each element, or by the transpose
+    of the derivative. S is the stretch, and g a scalar function of S (:mod:`.stretch_measure`).
 
-    If ``along`` is the derivative of g and ``onto`` is S - I, the kernel maps changes of the stretch S to changes of
-    the strain measure ``phi = g (S - I)`` (:mod:`.stretch_measure`). With ``along`` and ``onto`` exchanged, it applies
-    the transposed map.
+    The kernel fills ``out`` (m,6) with ``factor * given + dot(along, given) * onto``. ``given`` (m,6): vectors to
+    multiply. ``factor`` (m,): values of g. For the derivative, ``along`` (m,6) is the derivative of g, and ``onto``
+    (m,6) is S - I. For the transpose, ``along`` and ``onto`` are exchanged.
     """
     for e in range(begin, end):
         part = 0.0
@@ -93,10 +93,11 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Subtract a part of the strain measure's curvature from each element's second derivatives of the energy density
-    psi, in place. With Hooke's tensor C, ``psi = 1/2 phi : C : phi`` for the strain measure phi
-    (:mod:`.stretch_measure`). The curvature of phi contributes the second derivatives of psi minus ``dphi : C : dphi``.
-    The fraction ``share`` (m,) of this contribution is subtracted.
+    """Subtract a part of each element's second derivatives of the energy density psi, in place. The part is due to the
+    curvature of the strain measure phi (:mod:`.stretch_measure`).
+
+    With Hooke's tensor C, ``psi = 1/2 phi : C : phi``. The second derivatives of psi are the sum of ``dphi : C : dphi``
+    and of a contribution of the curvature of phi. The fraction ``share`` (m,) of this contribution is subtracted.
 
     The second derivatives are stored as ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears,
     and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses;

@@ -1,10 +1,13 @@
 """Strain measure whose quadratic form is the energy: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
 
-S is the polar stretch. ``psi_2 = 1/2 (S - I) : C : (S - I)``, with Hooke's tensor C, approximates the energy density
-psi near rest, so that ``1/2 phi : C : phi = psi`` everywhere. The modal coordinates q project phi onto the strains of
-modes with ``u_i . K u_j = lambda_i delta_ij``, which are orthogonal in the product of C, so
-``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential ``1/2 q . C q`` therefore lies between two fixed
-multiples of W at every stretch (:mod:`.stretch_potential`). For energies quadratic in S, phi is ``S - I`` itself.
+S is the polar stretch, psi the elastic energy density, and C Hooke's tensor. The quadratic energy density
+``psi_2 = 1/2 (S - I) : C : (S - I)`` approximates psi near rest. The factor ``sqrt(psi / psi_2)`` makes
+``1/2 phi : C : phi = psi`` everywhere. For energies quadratic in S, phi is ``S - I`` itself.
+
+The modal coordinates q_i project phi onto the strains of vibration modes u_i. The modes satisfy
+``u_i . K u_j = lambda_i delta_ij`` with the stiffness K at rest. The strains of the modes are therefore orthogonal in
+the product of C, so ``1/2 sum_i lambda_i q_i² <= W`` for the elastic energy W. A potential that is a quadratic form of
+q therefore lies between two fixed multiples of W at every stretch (:mod:`.stretch_potential`).
 """
 
 from __future__ import annotations
@@ -52,18 +55,18 @@ class Measured(NamedTuple):
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . phi`` with respect to each element's stretch. phi is the strain
-        measure, and ``by`` (m,6) are constant vectors.
+        """Return the derivative (m,6) of ``b . phi`` with respect to each element's stretch. phi is the strain measure.
+        ``by`` (m,6): the constant vectors b of the elements.
         """
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add the Hessian of ``by . phi`` with respect to the stretches to ``tangent``, in place. phi is the strain
-        measure, and ``by`` (m,6) are constant stresses. The Hessian is approximated as if ``by`` were parallel to
-        ``C : phi``, with Hooke's tensor C. Elements that would become stiffer are left unchanged. Without this term, a
-        potential that cancels most of the stiffness needs up to five times the iterations.
+        """Add the Hessian of ``b . phi`` with respect to the stretches to ``tangent``, in place. phi is the strain
+        measure. ``by`` (m,6): the constant stresses b of the elements. The Hessian is approximated as if b were
+        parallel to ``C : phi``, with Hooke's tensor C. Elements that would become stiffer are left unchanged. Without
+        this term, a potential that cancels most of the stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)

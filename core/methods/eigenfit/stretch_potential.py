@@ -1,20 +1,24 @@
 """Potential of the stretches that gives a coarse body the vibrations of a fine one ([EigenFit19], without its
 eigenproblem in every step).
 
-Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with their stresses ``sigma_i``. With the
-volumes w_e of the elements and a stiffness correction C, the modal coordinates q and the potential V are
+Let u_i be mass-orthonormal modes at rest, with ``K u_i = lambda_i M u_i`` for the stiffness K and the mass matrix M.
+The modes are the columns of U. In element e with the volume w_e, mode i has the stress sigma_i,e. With a stiffness
+correction C, the modal coordinates q and the potential V are
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
-phi is a strain measure (:mod:`.stretch_measure`) with the energy as quadratic form. Near rest phi is ``S - I``, with
-the polar stretch S. At rest ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq.
-15. The C for given frequencies and modes is computed once (:mod:`.matching`).
+S is the polar stretch of the deformation gradient F. phi is a strain measure (:mod:`.stretch_measure`): half of its
+quadratic form with Hooke's tensor is the elastic energy density. Near rest phi is ``S - I``. At rest, without springs,
+the derivative dq_i/dx is ``M u_i``. V therefore changes the stiffness to ``K + (M U) C (M U)^T``, the paper's Eq. 15.
+The correction C for given frequencies and modes is computed once (:mod:`.matching`).
 
 Let Lambda be the diagonal matrix of the lambda_i. Let the eigenvalues of ``Lambda + C``, relative to Lambda, be between
-two bounds r and R, with ``r <= 1 <= R``. For any elastic energy W, ``r W <= W + V <= R W`` at any deformation: a
-softened body remains stable. q depends on F only by the stretch: V is invariant under rigid motions, and its forces
-have neither a resultant nor a torque. Springs that hold the body are not part of V: firm springs hardly deform in a
-mode; soft springs are in series with the body, and V corrects the stiffness of the body alone.
+two bounds r and R, with ``r <= 1 <= R``. Then ``r W <= W + V <= R W`` for any elastic energy W at any deformation: a
+softened body remains stable. q depends on F only by the stretch. V is therefore invariant under rigid motions, and the
+forces of V have neither a resultant nor a torque.
+
+Springs that hold the body are not part of V. Firm springs hardly deform in a mode. Soft springs are in series with the
+body, and V corrects the stiffness of the body alone.
 
 In Mixed FEM V is a function of the independent stretches, as the elastic energy is. A function of the positions would
 be concave along directions that the independent stretches do not follow, so line searches would stop too early.
@@ -35,7 +39,7 @@ from .stretch_kernels import fill_stress
 from .stretch_measure import Measured, StretchMeasure
 
 _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-"""Multiplicity in the symmetric 3 x 3 tensor of each of its six numbers 11, 22, 33, 23, 13, 12."""
+"""How often each of the six numbers 11, 22, 33, 23, 13, 12 occurs in a symmetric 3 x 3 tensor."""
 
 
 STILL = 1e-12
@@ -43,15 +47,15 @@ STILL = 1e-12
 
 
 class StretchModes:
-    """Modal coordinates q of k vibration modes, as functions of the elements' polar stretches. At rest ``dq_i/dx = M
-    u_i``.
+    """Modal coordinates q of k vibration modes u_i, as functions of the elements' polar stretches. At rest, without
+    springs, the derivative dq_i/dx is ``M u_i`` with the mass matrix M.
 
     Parameters
     ----------
     elastic : elastic density of the space's unknowns
     rest : (r,3) unknowns at rest
     eigenvalues : (k,) 1/s²
-    modes : (k,r,3) mass-orthonormal
+    modes : (k,r,3) mass-orthonormal modes u_i
     """
 
     def __init__(
@@ -71,8 +75,8 @@ class StretchModes:
         """Derivatives dq/dx of the modal coordinates at rest, (r,3,k)."""
 
     def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
-        """Return the derivatives dq/dx, (r,3,k), of the modal coordinates at a deformation, or only those of the modes
-        with the indices ``which``.
+        """Return the derivatives dq/dx of the modal coordinates at a deformation: (r,3,k) for all k modes, or (r,3,w)
+        for the w modes with the indices ``which``.
         """
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
@@ -81,7 +85,7 @@ class StretchModes:
         return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
-        """Return the modal coordinates q (k,), kg^(1/2) m, for the strain measure ``at`` of all elements."""
+        """Return the modal coordinates q (k,), kg^(1/2) m. ``at``: strain measure of all elements."""
         return at.phi.reshape(-1) @ self._weighted
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
@@ -96,10 +100,10 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """Return the matrix L (k,k) that adapts a stiffness correction C to scaled elements, as ``L C L^T``. ``scale``
-        (m,): factor of each element's stiffness. The potential ``1/2 q . C q`` of the modal coordinates q is bounded by
-        two multiples of the elastic energy, which L leaves unchanged. For a uniform scale, L is ``sqrt(scale)`` times
-        the identity.
+        """Return the matrix L (k,k) that adapts a stiffness correction C to a changed stiffness of the elements. The
+        adapted correction is ``L C L^T``. ``scale`` (m,): factor of each element's stiffness. The potential
+        ``1/2 q . C q`` of the modal coordinates q lies between two multiples of the elastic energy. L leaves the two
+        multiples unchanged. For a uniform scale, L is ``sqrt(scale)`` times the identity.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -114,24 +118,27 @@ class StretchModes:
         return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
-        """Return the linearized change (k,) of the modal coordinates q due to changes ds (m,6) of the stretches."""
+        """Return the linearized change (k,) of the modal coordinates q due to changes ds (m,6) of the stretches.
+        ``at``: strain measure before the change.
+        """
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` with respect to the polar stretch of each element, per unit volume.
-        q (k,) are the modal coordinates, and ``by`` (k,) is a constant vector.
+        """Return the derivative (m,6) of ``b . q`` with respect to the polar stretch of each element, per unit volume.
+        q (k,) are the modal coordinates. ``at``: current strain measure. ``by`` (k,): the constant vector b.
         """
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``by . q`` with respect to the strain measure phi of each element, per unit
-        volume. q (k,) are the modal coordinates, and ``by`` (k,) is a constant vector.
+        """Return the derivative (m,6) of ``b . q`` with respect to the strain measure phi of each element, per unit
+        volume. q (k,) are the modal coordinates. ``by`` (k,): the constant vector b.
         """
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,3,3) of ``by . q`` with respect to the deformation gradient F of each element, per
-        unit volume. q (k,) are the modal coordinates, and ``by`` (k,) is a constant vector.
+        """Return the derivative (m,3,3) of ``b . q`` with respect to the deformation gradient F of each element, per
+        unit volume. q (k,) are the modal coordinates. ``at``: current strain measure. ``by`` (k,): the constant vector
+        b.
         """
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
@@ -168,9 +175,10 @@ class StretchLoad:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """Return the potential in a step: V, plus the damping term ``beta / (2 step) (q - q_b) . C (q - q_b)``. C is
-        the stiffness correction, and beta, s, the stiffness-proportional damping. The time integration rule
-        extrapolates the coordinates q_b from the coordinates of the previous steps.
+        """Return the potential in a step: ``1/2 q . C q`` of the modal coordinates q, plus the damping term
+        ``beta / (2 step) (q - q_b) . C (q - q_b)``. C is the stiffness correction, and beta, s, the
+        stiffness-proportional damping. The time integration rule extrapolates the coordinates q_b from the coordinates
+        of the previous steps.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -244,7 +252,12 @@ class StretchPotential(StrainPotential):
     def forces(
         self, deformation: Deformation, stretch: Stretch, residual: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return the condensed stresses (m,3,3) Pa of the potential. Parameters: see :meth:`StrainPotential.forces`."""
+        """Return the stresses (m,3,3), Pa, of the potential: its derivative by the deformation gradient F, per volume.
+
+        ``residual`` (m,6): stretch of the positions minus ``stretch``, if ``stretch`` is an independent stretch of
+        Mixed FEM. ``bends``: True to add the second derivative of the potential times ``residual``. This term results
+        from eliminating the independent stretches.
+        """
         at, q = self._at(stretch)
         by = self._slope(q)
         if residual is not None and bends:
@@ -255,10 +268,11 @@ class StretchPotential(StrainPotential):
         """Return the stiffness ``Y C Y^T``, N/m, of the potential. Y is the gradient dq/dx of the modal coordinates. C
         is the stiffness correction, multiplied by a factor for the damping.
 
-        By default Y is the gradient at rest, rotated by the body's mean rotation in the step's first iteration. A bar
-        that swings by half its length needs as few iterations with this Y as with the exact gradient. A strong
-        potential uses the exact Y in each iteration. With ten times the stiffness, the approximate Y takes up to three
-        times the iterations, and it may not give a descent direction of the merit of Mixed FEM.
+        By default Y is the gradient at rest, rotated by the mean rotation that the body has in the first iteration of
+        the step. A bar that swings by half its length needs as few iterations with this Y as with the exact gradient. A
+        strong potential (``is_strong``) may be many times as stiff as the modes, and uses the exact Y in each
+        iteration. If a potential makes the body ten times as stiff, the approximate Y takes up to three times the
+        iterations. The approximate Y may then not give a descent direction of the merit of Mixed FEM.
         """
         if self.is_strong:  # The approximate Y would take up to three times the iterations.
             used = np.flatnonzero(self._core.any(axis=0))
@@ -276,8 +290,10 @@ class StretchPotential(StrainPotential):
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the potential's contributions to the multipliers and the predicted decrease in an iteration of Mixed
-        FEM that changes the independent stretches by ds (m,6). Parameters: see :meth:`StrainPotential.step_by`.
+        """Return the potential's contributions to an iteration of Mixed FEM: to the Lagrange multipliers, and to the
+        predicted decrease of the merit. ``ds`` (m,6): changes of the independent stretches in the iteration.
+        ``residual`` (m,6): stretch of the positions minus the independent stretch. ``bends``: False to leave out the
+        potential's second derivative.
         """
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)

@@ -27,8 +27,8 @@ from ..subspaces.reduced_stiffness import symmetric
 from ..subspaces.space import Space
 
 HELD = 1e-9
-"""Threshold of the pins' stiffness against a rigid motion, relative to the stiffest pin. Below this threshold the
-motion counts as free.
+"""Ratio of two stiffnesses: the stiffness of the pins against a rigid motion, divided by the stiffness of the stiffest
+pin. Below this ratio the motion counts as free.
 """
 
 
@@ -133,9 +133,10 @@ def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
 
 
 def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
-    """Return the static displacements (k,r,3) due to k loads: ``(K + shift M)^-1 f``. ``forces`` (k,r,3): the loads f.
-    ``shift``, 1/s²: makes the matrix regular for a free body. ``springs`` hold the body if ``space`` is a subspace; in
-    the full space, the springs of the model hold it.
+    """Return the static displacements ``(K + shift M)^-1 f`` due to k loads f, (k,r,3). K is the stiffness at rest, and
+    M the mass matrix. ``forces`` (k,r,3): the loads f. ``shift``, 1/s²: makes the matrix regular for a free body.
+    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
+    the springs.
     """
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
@@ -151,7 +152,8 @@ def space_vibrations(
     space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
 ) -> Vibrations:
     """Return the lowest ``count`` vibrations of a body in its space, which may be the full space or a subspace.
-    ``springs`` hold the body in a subspace; in the full space, the model's own springs do.
+    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
+    the springs.
     """
     return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
@@ -159,8 +161,8 @@ def space_vibrations(
 def reduced_vibrations(
     space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body in a subspace, for the stiffness ``tangent`` or by default that
-    at rest. ``springs`` hold the body in addition to its pins.
+    """Return the lowest ``count`` vibrations of a body in a subspace. ``springs`` hold the body in addition to its
+    pins. ``tangent``: second derivatives of the elastic energy, by default at rest.
     """
     K, M, free = _reduced(space, springs, tangent)
     values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
@@ -195,9 +197,11 @@ def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
     """Return the modal loads (k,12) of k modes under twelve accelerations. ``modes`` (k,n,3): displacements of the
-    model's n vertices. Three accelerations are uniform unit accelerations, like weight or shaken pins; they do not
-    excite vibrations of a free body. Nine accelerations have one component that grows linearly along one axis, by 1
-    over a distance of the body's longest side.
+    model's n vertices.
+
+    Three accelerations are uniform unit accelerations, like weight or shaken pins. Uniform accelerations do not excite
+    vibrations of a free body. Each of the other nine accelerations has one component that grows linearly along one
+    axis. The component grows by 1 over a distance that equals the body's longest side.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

@@ -1,11 +1,14 @@
 """Cubature by clusters of skinning weights ([SubMFEM23] Sec. 5.2, Eq. 11).
 
-Tets with similar weights deform similarly. K-means clusters them by the weights averaged to tets and scaled by the
-inverse squared eigenvalue. The tet nearest to a cluster's centre represents all of its volume. Constant weights are
-excluded, since their scale would be infinite. Clusters do not cross the borders of islands and of materials.
+Tets with similar weights deform similarly. K-means clusters the tets by the skinning weights, averaged over the corners
+and scaled by the inverse squared eigenvalue. The tet nearest to a cluster's centre represents the volume of the whole
+cluster. Constant weights are excluded, since their scale would be infinite. Clusters do not cross the borders of
+islands (connected components) and of materials. If elements consist of several tets, elements are clustered instead of
+tets.
 
-Beyond the paper, the features include the tets' positions. By weights alone the clusters of a beam are slabs with one
-point each. They hardly feel bending, which changes sign across a slab: ``docs/design/subspace.md`` has the numbers.
+Beyond the paper, the features include the tets' positions. With weights alone, the clusters of a beam are slabs with
+one cubature point each. The strain of bending changes sign across a slab, so the one point of a slab hardly registers
+bending: ``docs/design/subspace.md`` has the numbers.
 
 Points are distributed among parts (islands and materials) so that the sum of the quantisation errors is least. In three
 dimensions the error of a part with spread S and n points is about ``S n^(-2/3)``, so ``n ~ S^(3/5)``. S is divided by
@@ -64,7 +67,9 @@ class Cubature(NamedTuple):
 
 
 def every_tet(volumes: np.ndarray) -> Cubature:
-    """Return the exact cubature, in which every tet is a cubature point. ``volumes`` (m,) m³ per tet."""
+    """Return the exact cubature, in which every element is a cubature point. ``volumes`` (m,): volume of each element,
+    m³.
+    """
     every = np.arange(len(volumes))
     return Cubature(every, volumes.copy(), every)
 
@@ -77,15 +82,16 @@ def spectral_clusters(
     on_progress: OnProgress = ignore_progress,
     moduli: np.ndarray | None = None,
 ) -> Cubature:
-    """Return a cubature of about ``count`` tets, the ones nearest to the centres of clusters with similar features.
+    """Return a cubature of about ``count`` elements: those nearest to the centres of clusters with similar features. An
+    element is a tet or a group of tets.
 
     Parameters
     ----------
-    features : (m,k), from :func:`weight_features`
-    volumes : (m,) m³, elastic volume of each tet
-    parts : (m,) label of each tet's part; clusters do not span parts
+    features : (m,k) features of each element: means of :func:`weight_features` over the element's tets
+    volumes : (m,) volume of each element that multiplies the elastic energy density, m³
+    parts : (m,) label of each element's part; clusters do not span parts
     count : number of cubature points, at least one per part
-    moduli : (m,) Young's modulus of each tet, Pa, or any multiple; None: uniform
+    moduli : (m,) Young's modulus of each element, Pa, or any multiple; None: uniform
 
     Raises
     ------
@@ -120,9 +126,11 @@ def spectral_clusters(
 
 
 def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
-    """Return the features (m,k) per tet for clustering: skinning weights (n,j), averaged to tets and scaled by the
-    inverse squared ``eigenvalues`` (j,), and the positions of the tets. Both groups of columns have a total variance of
-    one.
+    """Return the features (m,k) of each tet for clustering: scaled skinning weights, and the position of the tet.
+
+    The skinning ``weights`` (n,j) are averaged over the corners of a tet, and scaled by the inverse squared
+    ``eigenvalues`` (j,). Weights with the eigenvalue zero are left out. Finally the columns of the weights are scaled
+    to a total variance of one, and so are the columns of the positions.
     """
     bends = eigenvalues > 0.0
     gamma = eigenvalues[bends]

@@ -18,13 +18,15 @@ ENOUGH = 0.25
 """Least acceptable cubature energy of each low mode, as a fraction of the mode's exact energy."""
 
 DOUBLINGS = 3
-"""Largest number of doublings in the search for enough points."""
+"""Largest number of times that the number of cubature points is doubled in the search for enough points."""
 
 LOOKED_AT = 24
 """Number of lowest modes to check, besides six rigid ones."""
 
 COSTS_NOTHING = 1e-9
-"""Largest energy of a rigid mode, relative to the mean of the checked modes."""
+"""Largest exact energy of a rigid mode, relative to the mean exact energy of all computed modes. Modes with a smaller
+energy are not checked.
+"""
 
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:

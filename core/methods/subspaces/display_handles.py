@@ -17,8 +17,8 @@ from .reduced_model import WATCHED, Subspace
 from .skinning_basis import skinning_columns
 
 POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
-"""Limits of the number of surface points in the fit; the larger limit applies. POINTS_A_COLUMN: limit per column of the
-fit's matrix, a skinning weight times a homogeneous coordinate. FEWEST_FITTED: limit for a fit with few columns.
+"""Largest number of surface points in the fit: POINTS_A_COLUMN per column of the fit's matrix, but at least
+FEWEST_FITTED. Each column holds the products of one skinning weight and one homogeneous coordinate.
 """
 
 

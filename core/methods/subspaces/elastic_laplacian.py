@@ -1,7 +1,9 @@
 """Laplacian of the elastic energy ([SubMFEM23] Eq. 9): stiff where the body is stiff.
 
-``H_w`` is the sum of the xx, yy and zz blocks of the stiffness at rest, a scalar matrix over vertices. For linear
-elasticity an element has ``w (4 mu + lambda) N_a . N_b``; here it is computed from the energies themselves.
+The Laplacian ``H_w`` is the sum of the xx, yy and zz blocks of the stiffness at rest. The matrix has one number per
+pair of vertices. For linear elasticity, an element of volume w contributes ``w (4 mu + lambda) N_a . N_b`` to the entry
+of vertices a and b. mu and lambda are the Lame moduli, and N_a is the gradient of the shape function of vertex a. Here
+``H_w`` is computed from the stiffness of the elastic energies themselves.
 
 Moduli above :data:`STIFFEST` times the softest are clamped: round-off in the matrix would hide the soft parts.
 """
@@ -14,12 +16,14 @@ import scipy.sparse as sp
 from ..model.model import Model
 
 STIFFEST = 1e10
-"""Largest Young's modulus in the Laplacian, relative to that of the softest tet. Stiffer tets are clamped to it."""
+"""Largest Young's modulus in the Laplacian, relative to the Young's modulus of the softest element. Larger moduli are
+clamped to this limit.
+"""
 
 
 def elastic_laplacian(model: Model) -> sp.csr_matrix:
-    """Return the Laplacian of the elastic energy at rest, a scalar sparse matrix (n,n) N/m over all vertices: the sum
-    of the xx, yy and zz blocks of the stiffness. Its rows sum to zero.
+    """Return the Laplacian of the elastic energy at rest: a sparse matrix (n,n), N/m, with one number per pair of
+    vertices. The matrix is the sum of the xx, yy and zz blocks of the stiffness. The rows of the matrix sum to zero.
     """
     elastic, nodes, n = model.elastic, model.elements.nodes, len(model.mesh.rest_positions)
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)

@@ -23,8 +23,8 @@ large handles. The fit therefore accepts larger handles only if the fit improves
 
 
 class HandleFit:
-    """Least-squares fit of handles (affine displacements, blended by weights) to displacements of p points. Its matrix
-    is factorized once.
+    """Least-squares fit of handles (affine displacements, blended by weights) to displacements of p points. The matrix
+    of the fit is factorized once.
 
     The fit minimizes ``mean |A H - d|² + ROUNDING² |H|²`` over the handles H (4h,3) for displacements d (p,3): ridge
     regression by the SVD of A. The rows of A (p,4h) hold the products of weights and homogeneous coordinates.
@@ -33,7 +33,7 @@ class HandleFit:
     ----------
     rest : (p,3) rest positions
     weights : (p,h) skinning weights of the order of 1
-    coordinates : Coordinates, in the unit of the rest positions
+    coordinates : Coordinates, the map from rest positions to homogeneous coordinates, in the same unit as ``rest``
     """
 
     def __init__(self, rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates) -> None:

@@ -69,7 +69,8 @@ class PinHandles:
         """Return the affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
         vertices best.
 
-        The rigid motion is fitted first. The smallest stretch and shear that fit the remainder are added to it.
+        A rigid motion is fitted first. The smallest stretch and shear that fit the remaining displacements are added to
+        the rigid motion.
         """
         out = np.empty((4 * self.count, 3))
         for g in range(self.count):

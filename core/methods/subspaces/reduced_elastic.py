@@ -13,8 +13,9 @@ from ...mechanics.forces.stabilization import ReducedStabilization
 
 
 class CubatureElastic(ElasticDensity):
-    """Elastic energy of a body in a subspace, integrated over c cubature points: ``sum_c w_c psi_c(F_c(U))`` with
-    ``F_c = I + U^T G_c^T``. G_c (3,r) holds the gradients of the r basis functions at a cubature point.
+    """Elastic energy of a body in a subspace, integrated over c cubature points i: ``sum_i w_i psi_i(F_i)``. w_i is the
+    volume and psi_i the energy density of a point. The deformation gradient is ``F_i = I + U^T G_i^T`` for the unknowns
+    U (r,3). G_i (3,r) holds the gradients of the r basis functions at a point.
 
     Parameters
     ----------
@@ -73,8 +74,9 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill F (c,3,3) with ``rest I + U G_c^T`` per cubature tet, for the transposed unknowns U (3,r) and basis
-    gradients G (3c,r). ``rest`` is 1 for deformation gradients, 0 for their changes.
+    """Fill ``F`` (c,3,3) with ``rest I + U G_i^T`` for each cubature point i. The number ``rest`` is 1 for deformation
+    gradients, and 0 for changes of deformation gradients. ``U`` (3,r): transposed unknowns. ``G`` (3c,r): gradients of
+    the basis functions; G_i are the three rows of point i.
     """
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
@@ -98,8 +100,9 @@ def _gradients(G, U, rest, F):
 
 @kernel
 def _pull(G, weights, stress, forces):
-    """Add ``sum_c w_c P_c G_c`` to ``forces`` (3,r), for stresses P (c,3,3) and basis gradients G (3c,r). Each row of G
-    is read once.
+    """Add ``sum_i w_i P_i G_i`` over the cubature points i to ``forces`` (3,r). ``weights`` (c,): volumes w_i.
+    ``stress`` (c,3,3): stresses P_i. ``G`` (3c,r): gradients of the basis functions; G_i are the three rows of point i.
+    The kernel reads each row of G once.
     """
     x, y, z = forces[0], forces[1], forces[2]
     for c in range(len(weights)):

@@ -68,7 +68,7 @@ class ReducedModel:
     mass : (r,r) ``A^T M A``
     lumped_masses : (r,) ``A^T M 1``
     pinned : (p,) indices of the prescribed unknowns
-    size : longest side of the body at rest, m
+    size : longest side of the body at rest, m; in a merged model, that of the smallest body
     watched : (w,) vertices at which displacements of the body are measured
     skinning : Skinning that defines the basis, or None
     slices : unknowns and cubature points of each body in a merged model
@@ -95,12 +95,12 @@ class ReducedModel:
 
     @property
     def unknowns(self) -> int:
-        """Number r of unknown vectors of the subspace."""
+        """Number r of unknowns of the subspace, which have three components each."""
         return len(self.mass)
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement, m, of a watched vertex due to a ``change`` (r,3) of the unknowns, and the
-        index of that vertex.
+        """Return the largest displacement, m, due to a ``change`` (r,3) of the unknowns, and the index of the vertex
+        with this displacement. Only the vertices in the sample ``watched`` are compared.
         """
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
@@ -134,8 +134,9 @@ class ReducedModel:
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, as a matrix (3,r,3,r) with
-        only its upper blocks filled. Without a tangent, return the mass term alone.
+        """Return the matrix ``K + mass_factor M`` (3,r,3,r) with only its upper blocks filled. K is the elastic
+        stiffness for the second derivatives ``tangent`` of the elastic energy, and M the mass matrix. Without a
+        tangent, return the mass term alone.
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))

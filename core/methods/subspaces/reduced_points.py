@@ -1,8 +1,10 @@
-"""Points of a body in a subspace: their positions, and the forces and stiffnesses at them in terms of the unknowns.
+"""Points of a body in a subspace: the positions of the points, and the forces and stiffnesses that act there, converted
+to the unknowns.
 
-``y = Y + E U`` with E (p, r) the rows of the basis at the points. A force f at the points acts on the unknowns as ``E^T
-f``, a stiffness K (3 x 3) as ``E^T K E``, which is dense. Springs at more points than unknowns are therefore condensed
-to as many points as unknowns, by the QR factors of ``sqrt(w) E``.
+The positions are ``y = Y + E U`` with the unknowns U (r,3). Y (p,3) are the rest positions, and E (p,r) holds the rows
+of the basis at the points. A force f at the points acts on the unknowns as ``E^T f``. A stiffness K (3 x 3) acts as
+``E^T K E``, which is dense. Springs at more points than unknowns are therefore condensed to as many points as unknowns,
+by the QR factors of ``sqrt(w) E`` with the weights w of the springs.
 """
 
 from __future__ import annotations
@@ -69,13 +71,14 @@ class ReducedPoints:
         return moving <= NO_SHARE * size.max(initial=0.0)
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
-        """Condense springs between the p points and targets to at most r springs with the same effect. Return the
-        points and the weights of the new springs, and the matrix (r,p) that maps the targets to the new targets. The
+        """Condense springs between the p points and targets to at most r springs with the same effect. Return the new
+        points, the weights of the new springs, and the matrix (r,p) that maps the targets to the new targets. The
         matrix is None if nothing was condensed. ``weights`` (p,): non-negative weights w of the springs.
 
-        The points are ``y = Y + E U`` with the unknowns U, and the springs' energy is proportional to
-        ``sum_p w_p |y_p - t_p|²`` with the targets t. The factors Q and R of ``sqrt(w) E = Q R`` give the same energy
-        up to a constant: ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``.
+        The points are ``y = Y + E U`` with the unknowns U. The springs' energy is proportional to
+        ``sum_i w_i |y_i - t_i|²`` with the targets t. The factors Q and R of ``sqrt(w) E = Q R`` give the same energy
+        up to a constant: ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``. The new points are ``Q^T sqrt(w) Y + R U``, and
+        the new targets are ``Q^T sqrt(w) t``.
         """
         if len(self) <= self.shares.shape[1]:
             return self, weights, None
@@ -85,7 +88,9 @@ class ReducedPoints:
         return ReducedPoints(matrix @ self._rest, R), np.ones(len(R)), matrix
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return the forces on the unknowns, (r,3), that forces (p,3) at the points cause: ``E^T f``."""
+        """Return the forces ``E^T f`` (r,3) on the unknowns due to forces f at the points. ``forces`` (p,3): the forces
+        f. E (p,r) is the displacement of each point per unknown.
+        """
         return self.shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:

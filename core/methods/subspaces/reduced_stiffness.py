@@ -47,7 +47,7 @@ class ReducedStiffness:
     Parameters
     ----------
     G : (3c,r) gradients of the r basis functions at the cubature points
-    mass : (r,r) matrix that is added to the diagonal blocks
+    mass : (r,r) mass matrix, which is added to each of the blocks xx, yy and zz
     """
 
     def __init__(self, G: np.ndarray, mass: np.ndarray) -> None:
@@ -111,8 +111,9 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Fill ``product`` with ``Q_ip G`` for a chunk of c cubature points. Q_ip are the second derivatives of the energy
-    by the rows i and p of F, which ``blocks`` (c,6,3,3) contains. G (3c,width): basis gradients of one tile.
+    """Fill ``product`` with ``Q_ip G`` for a chunk of c cubature points. Q_ip (3,3) are the second derivatives of the
+    energy of a point by the rows ``i`` and ``p`` of the deformation gradient F. ``blocks`` (c,6,3,3) contains Q_ip of
+    all axes i and p. ``G`` (3c,width): gradients of the basis functions of one tile, a group of neighbouring unknowns.
     """
     for c in range(len(blocks)):
         for a in range(3):

@@ -37,9 +37,9 @@ and z. A pin spring has the same stiffness along each axis, so three times the s
 
 
 class SkinningModes(NamedTuple):
-    """The m skinning eigenmodes of a body. ``weights`` (n,m): mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,)
-    1/s²: ascending, 0 for the constant weights of islands without pins; ``islands`` (n,): index of the connected
-    component of each vertex; ``laplacian`` (n,n) N/m: elastic Laplacian.
+    """The m skinning eigenmodes of a body. ``weights`` (n,m): mass-orthonormal weights, zero at hard pins.
+    ``eigenvalues`` (m,), 1/s²: ascending eigenvalues, 0 for the constant weights of islands without pins. ``islands``
+    (n,): index of the connected component of each vertex. ``laplacian`` (n,n), N/m: elastic Laplacian.
     """
 
     weights: np.ndarray
@@ -99,8 +99,8 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
     """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that would be split is left
-    out. However, at least ``free_islands`` + 1 modes are kept: a rigid mode for each island (connected component)
-    without a pin, and one mode that bends. ``values`` (k,) 1/s²: ascending eigenvalues.
+    out. However, at least ``free_islands`` + 1 modes are kept: one rigid mode for each island (connected component)
+    without a pin, and one mode that bends the body. ``values`` (k,): ascending eigenvalues, 1/s².
     """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]

@@ -37,11 +37,11 @@ class Space(Protocol):
 
     @property
     def size(self) -> float:
-        """Longest side of the body at rest, m."""
+        """Longest side of the body at rest, m; in a merged model, that of the smallest body."""
 
     @property
     def unknowns(self) -> int:
-        """Number r of unknown vectors in a state's positions."""
+        """Number r of unknowns, which have three components each: the rows of a state's positions."""
 
     @property
     def is_reduced(self) -> bool:
@@ -64,9 +64,11 @@ class Space(Protocol):
         """
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, in the format to which step
-        potentials add their stiffness: element matrices in the full space, one matrix in a subspace. Without a tangent,
-        return the mass term alone.
+        """Return ``K + mass_factor M``. K is the elastic stiffness for the second derivatives ``tangent`` of the
+        elastic energy, and M the mass matrix. Without a tangent, return the mass term alone.
+
+        The result has the format to which step potentials add their stiffness: element matrices in the full space, one
+        matrix in a subspace.
         """
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
@@ -80,7 +82,7 @@ class Space(Protocol):
         """
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the tets at pins and of their neighbours. A subspace returns a mask (c,) of its
+        """Return the mask (m,) of the elements at pins and of their neighbours. A subspace returns a mask (c,) of its
         cubature points that is always False: a pin's handle moves a large region of the body, not only the tets at the
         pin.
         """
