@@ -119,7 +119,9 @@ def test_a_body_sags_by_its_weight_over_strength_modulus_and_size(solver):
     """The springs carry the body's weight, so the mean sag is the weight over their stiffness for any shape."""
     nodes = {"dynamic_nodes": np.array([0, 2, 6, 8])} if SOLVER_KINDS[solver].takes_nodes else {}
     strength, dragged = 2.0, {"solver": solver, "mass_damping": 20.0}
-    job = hung(BOX, np.ones(len(BOX.positions)), [strength] * 80, 24.0, solver=dragged, **nodes)
+    # ConJac's nodes lose less energy in a step, so they come to rest later.
+    frames = 200 if nodes else 80
+    job = hung(BOX, np.ones(len(BOX.positions)), [strength] * frames, 24.0, solver=dragged, **nodes)
     weight = 9.81 * prepare(job).model.masses.sum()
     assert sag(BOX, baked(job)[-1]) == pytest.approx(weight / (strength * E * SIDE), rel=1e-3)
 
