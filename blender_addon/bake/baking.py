@@ -169,9 +169,9 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. If the .blend was renamed since, the frames are moved
-    to the new cache folder first. Frames that another object or .blend also uses are copied instead. Raise the errors
-    of :func:`open_store` or, if ``shown``, of :func:`shown_store`.
+    """Return the store of the object's last bake, for writing. First move the frames if the .blend was renamed, or copy
+    frames that another object or .blend also uses. Raise StoreError if there is no bake, or if the frames cannot be
+    moved or copied. If ``shown``, also raise StoreError if the scene displays frames other than those of the store.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):

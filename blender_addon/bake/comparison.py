@@ -1,7 +1,8 @@
-"""Comparison of a body's bake with a second bake with other settings (the *ghost*): their distance and computing times.
+"""Comparison of a body's bake to a second bake with other settings (the *ghost*): their distance and computing times.
 
 The ghost is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to
-undo. After Save As, the new .blend reads frames and ghost of the original .blend until it has frames of its own.
+undo. After Save As, the new .blend reads frames and ghost of the original .blend until the new .blend has frames of its
+own.
 """
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ from . import background, baking
 LOOK = 0.5
 """Minimum seconds between two checks of the files on disk."""
 BAKE = "compared"
-"""Name of an entry in the ghost's store. The entry holds a checksum that identifies the bake to compare with."""
+"""Name of an entry in the store of a ghost (second bake of a comparison). The entry holds a checksum that identifies
+the bake to compare with.
+"""
 EQUAL = 1e-12
-"""Largest vertex distance between bake and ghost, as a fraction of the body's size, that counts as equal."""
+"""Largest vertex distance between a bake and its ghost (second bake of a comparison) that counts as equal, as a
+fraction of the body's size.
+"""
 
 
 class Compared(NamedTuple):
@@ -57,8 +62,9 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of a body's ghost (second bake of a comparison); None if it has no ghost. Look for it
-    beside the body's own frame folder, then beside the folder in the bake record, which may belong to another .blend.
+    """Return the folder of a body's ghost (second bake of a comparison). Return None if the body has no ghost. Look for
+    the folder beside the body's own frame folder, then beside the folder in the bake record, which may belong to
+    another .blend.
     """
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(home) for home in homes if home is not None)
@@ -66,7 +72,9 @@ def ghost_folder(obj: Any) -> Path | None:
 
 
 def _home(obj: Any) -> Path | None:
-    """Return the body's frame folder, beside which its ghost (second bake) is stored; None before the file is saved."""
+    """Return the body's frame folder. The folder of the body's ghost (second bake of a comparison) is beside it. Return
+    None before the file is saved.
+    """
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -105,8 +113,8 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Begin the tasks of a comparison: compute missing frames of the body's bake, then its ghost (second bake). Raise
-    SinewError if the comparison is refused or another task runs.
+    """Begin the tasks of a comparison: compute missing frames of the body's bake, then the ghost (second bake with
+    other settings). Raise SinewError if the comparison is refused or another task runs.
     """
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
@@ -206,9 +214,9 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compute and store the distance between the bake and the ghost (second bake), which the child process has
-    simulated. ``words`` describe the settings changed for the ghost. Return "". For the task queue this means that the
-    user need not do anything first.
+    """Compute and store the distance between the bake and the ghost (second bake of a comparison), which the child
+    process has simulated. ``words`` describe the settings changed for the ghost. Return "". For the task queue this
+    means that the user need not do anything first.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None:
@@ -244,11 +252,11 @@ def remove(obj: Any) -> None:
 
 
 class ShownComparison(NamedTuple):
-    """Comparison of a body as last read from disk.
+    """Comparison of a body's bake to the body's ghost (second bake with other settings), as last read from disk.
 
     Attributes
     ----------
-    folder : folder of the ghost (second bake), or None
+    folder : folder of the ghost, or None
     belongs : True if the ghost was computed for the displayed bake
     difference : distance between ghost and bake; None if unknown
     stamp : checksum of the displayed bake and modification times of the files read

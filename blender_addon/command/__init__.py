@@ -59,7 +59,12 @@ def leave(code: int) -> NoReturn:
 
 
 def _do(command: str, arguments: list[str], with_scene: bool, register: Callable[[], None] | None) -> int:
-    """Run a command, report its outcome and return the exit code; ``with_scene``: an argument names the .blend."""
+    """Run a command, report the outcome and return the exit code.
+
+    ``with_scene``: True if the ``arguments`` may contain the path of the .blend to open; False if Blender has already
+    loaded the .blend. ``register``: function that registers the add-on before the .blend is opened; None registers
+    nothing.
+    """
     try:
         options = parser(command, with_scene).parse_args(arguments)
     except SystemExit as leaving:

@@ -20,8 +20,8 @@ AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for 
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
-    """Return the argument parser of ``command``. With ``with_scene``, the path of the .blend is one of the arguments.
-    Without ``with_scene``, Blender has already loaded the .blend.
+    """Return the argument parser of ``command``. With ``with_scene``, commands other than ``batch`` take the path of
+    the .blend as an argument. Without ``with_scene``, Blender has already loaded the .blend.
     """
     if with_scene:
         prog = f"sinew {command}"

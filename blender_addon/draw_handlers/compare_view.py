@@ -1,4 +1,6 @@
-"""Overlay of comparisons in the 3D Views: the second bake, or ghost, of each compared body at the current frame."""
+"""Overlay of comparisons in the 3D Views: the ghost of each compared body at the current frame. A ghost is the body's
+second bake with other settings, drawn as a translucent surface.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ SOON = 0.1
 
 
 class CompareView(Layer):
-    """Draw handler of the ghosts (second bakes) of compared bodies, with cached GPU batches."""
+    """Draw handler of the ghosts of compared bodies, with cached GPU batches. A ghost is the body's second bake with
+    other settings, drawn as a translucent surface.
+    """
 
     def __init__(self) -> None:
         self._painter, self._timer = Painter(), self.subdivide
@@ -52,7 +56,9 @@ class CompareView(Layer):
         self._bodies: tuple[float, list[int]] = (0.0, [])
 
     def draw_view(self, context: Any) -> None:
-        """Draw the ghosts (second bakes) of the compared bodies that are visible in this view."""
+        """Draw the ghost of each compared body that is visible in this view. A ghost is the body's second bake with
+        other settings, drawn as a translucent surface.
+        """
         space = context.space_data
         if space is None or context.region_data is None or not space.overlay.show_overlays:
             return
@@ -65,7 +71,9 @@ class CompareView(Layer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
     def draw_over(self, context: Any) -> None:
-        """Draw the labels of the ghosts (second bakes of compared bodies), each in the colour of its ghost."""
+        """Draw a label for the ghost of each compared body, in the colour of the ghost. A ghost is the body's second
+        bake with other settings.
+        """
         space = context.space_data
         if space is None or not space.overlay.show_overlays:
             return
@@ -89,7 +97,9 @@ class CompareView(Layer):
 
     @staticmethod
     def _label_colour(obj: Any) -> screen.Colour:
-        """Return the colour of a ghost's label: half the ghost's colour, half white, which is readable anywhere."""
+        """Return the colour of the label of a body's ghost (second bake of a comparison). The colour is half the
+        ghost's colour and half white, which is readable anywhere.
+        """
         return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
 
     def remove(self) -> None:
@@ -99,9 +109,9 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Apply to each ghost (second bake) the Subdivision modifier of the ghost's body. A timer calls this method,
-        since draw callbacks must not change Blender's data. Do nothing during a render, or while a task reads the
-        scene: reading disables modifiers.
+        """Apply the Subdivision modifier of each compared body to the body's ghost (second bake of a comparison). A
+        timer calls this method, since draw callbacks must not change Blender's data. Do nothing during a render, or
+        while a task reads the scene: reading disables modifiers.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -118,8 +128,9 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost (a second bake). The search for such bodies covers all
-        scenes, since windows may show different scenes, and its result is cached for ``comparison.LOOK`` seconds.
+        """Return the bodies of a scene that have a ghost (second bake of a comparison). The search for such bodies
+        covers all scenes, since windows may show different scenes. The result of the search is cached for
+        ``comparison.LOOK`` seconds.
         """
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
@@ -130,8 +141,8 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """Return a body's ghost (second bake). Return None if the body has no ghost. Raise StoreError if the ghost's
-        frames cannot be read.
+        """Return a body's ghost (second bake of a comparison). Return None if the body has no ghost. Raise StoreError
+        if the ghost's frames cannot be read.
         """
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")

@@ -141,30 +141,31 @@ def tick() -> float | None:
 
 def chosen(obj: Any, settings: Any) -> int:
     """Return the index, from 0, of the vibration selected in the workspace's ``settings``. An index beyond the end of
-    the body's table of vibrations becomes that of the last row.
+    the list of vibrations in the body's bake record becomes the index of the last vibration.
     """
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
     """Return the frequency, Hz, that a vibration of the body has in the simulation. The user's stiffness factor of the
-    vibration, at the current frame, is applied. ``number`` is the index of the vibration, from 0, in the table of
-    vibrations in the body's bake record.
+    vibration, at the current frame, is applied. ``number`` is the index of the vibration, from 0, in the body's bake
+    record.
     """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the original frequencies, Hz, of all vibrations in a body's table, before frequency matching. The
-    frequencies identify the mode shapes on disk.
+    """Return the original frequencies, Hz, of all vibrations in the body's bake record (``obj.sinew.bake.vibrations``).
+    The original frequency of a vibration is that before the match to another mesh, and without a stiffness factor. The
+    original frequencies identify the mode shapes on disk.
     """
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of the vibrations in a body's table. The shapes come from the disk cache of the body's
-    bake or, failing that, from the cache of live mode. Raise StoreError if neither cache contains mode shapes with the
-    original frequencies in the table.
+    """Return the mode shapes of the vibrations in the body's bake record. The shapes come from the disk cache of the
+    body's bake or, failing that, from the cache of live mode. Raise StoreError if neither cache contains mode shapes
+    with the frequencies that :func:`frequencies_of` returns.
     """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):

@@ -17,7 +17,9 @@ TICK = 0.1
 
 
 class OpenPanel:
-    """Open or closed state of a panel in all editors; the 3D Views draw an overlay while it ``is_open``."""
+    """State of a panel, open or closed, in each editor. The attribute ``is_open`` is True if the panel is open in at
+    least one editor that shows the panel's tab. The 3D Views draw an overlay while ``is_open`` is True.
+    """
 
     def __init__(self) -> None:
         self._open: set[int] = set()
@@ -26,7 +28,7 @@ class OpenPanel:
 
     @property
     def is_open(self) -> bool:
-        """Return True if the panel is open in an editor that shows its tab."""
+        """True if the panel is open in at least one editor that shows the tab of the panel."""
         return any(area.as_pointer() in self._open for area in _areas() if _shows_tab(area))
 
     def drawn(self, context: Any) -> None:

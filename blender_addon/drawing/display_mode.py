@@ -1,4 +1,6 @@
-"""Display mode of a body, as a viewport shows objects: opacity of faces, colour and visibility of edges."""
+"""Display mode of a body in a 3D View: opacity of the faces, colour and visibility of the edges. It depends on the
+shading and the overlays of the view, and on settings of the object.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ SOLID = Manner()
 
 
 def manner_of(obj: Any, space: Any, theme: Any) -> Manner:
-    """Return the display mode of an object in the 3D View ``space``; ``theme`` is the theme of 3D Views."""
+    """Return the display mode of an object in the 3D View ``space``: opacity of the faces, colour and visibility of the
+    edges. ``theme`` is the theme of 3D Views.
+    """
     shading, overlay = space.shading, space.overlay
     in_wires = shading.type == "WIREFRAME" or obj.display_type in {"WIRE", "BOUNDS"}
     overlaid = obj.show_wire or overlay.show_overlays and overlay.show_wireframes

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """Baked frames of the store in ``folder``, in object space, and a GPU batch of the displayed frame. Raises
-    StoreError if the frames cannot be read.
+    """Ghost: baked frames in object space, of which one is drawn as a translucent surface. The frames are those of the
+    store in ``folder``. The GPU batch of the displayed frame is cached. Raises StoreError if the frames cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,7 +59,7 @@ class Ghost:
 
     @property
     def job(self) -> Job:
-        """Job whose frames are shown."""
+        """Job that the baked frames belong to."""
         return self._job
 
     def numbers(self) -> list[int]:

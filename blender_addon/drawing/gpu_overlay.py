@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, -0.99], [0.0, 0.0, 0.0, 1.0]])
 _LIFT = 0.004
-"""A mark or a ghost is moved toward the viewer by this fraction of its distance from the viewer. Without this shift,
-the surface at the same position would hide the mark. In orthographic views, the shift is a fraction of the view's
-height.
+"""A mark or a ghost (translucent surface of a bake) is moved toward the viewer by this fraction of its distance from
+the viewer. Without this shift, the surface at the same position would hide the mark. In orthographic views, the shift
+is a fraction of the view's height.
 """
 _DIM = 0.35
 """Factor on the colour of marks that are hidden by a surface."""
 _HIDDEN = 0.3
-"""Factor on the opacity of a ghost where other surfaces hide it."""
+"""Factor on the opacity of a ghost (translucent surface of a bake) where other surfaces hide the ghost."""
 
 
 class View:

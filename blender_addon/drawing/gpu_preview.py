@@ -104,7 +104,11 @@ class Preview:
         self._colour_texture: Any = None
 
     def set_handles(self, handles: np.ndarray) -> None:
-        """Show the body deformed by handles (h,4,3), m, from the next drawing on."""
+        """Show the body deformed by ``handles`` (h,4,3), from the next drawing on.
+
+        A handle H_k (4,3), m, is an affine displacement. A point moves by ``sum_k w_k c @ H_k``, with the point's
+        skinning weights w_k and homogeneous coordinates c (4,), which have no unit.
+        """
         self.handles = np.asarray(handles, dtype=np.float64)
         count = len(self.handles)
         # The shader reads a row of four floats per coordinate.
@@ -114,7 +118,9 @@ class Preview:
             self._body = None
 
     def set_positions(self, positions: np.ndarray) -> None:
-        """Show the mesh at vertex positions (n,3), m, instead of using handles; the skinning weights must be zero."""
+        """Show the mesh at vertex ``positions`` (n,3), m, instead of a shape deformed by handles (affine
+        displacements). All skinning weights must be zero.
+        """
         if self._fine is None:
             self._bent = self._bent or BentCard(self.card, self._skin)
         self._skin = self._skin._replace(rest=np.asarray(positions, dtype=np.float64))
@@ -122,8 +128,9 @@ class Preview:
 
     @property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """Displayed shape, as two arrays. The first array has the vertex positions without the displacements by
-        handles, (n,3), m. The second array has the handles (affine displacements), (h,4,3), m.
+        """Displayed shape, as two arrays. The first array (n,3), m, has the vertex positions without the displacements
+        by handles. The second array (h,4,3), m, has the handles (affine displacements, which the skinning weights
+        blend).
         """
         return self._skin.rest, self.handles
 

@@ -26,7 +26,7 @@ OUTSIDE = (0.364, 0.067, 0.291)
 NEWEST = (0.695, 1.0, 1.0)
 """Linear colours of marks, and of the newest frame of a running bake. Any two of these colours differ by at least 25
 (CIE76), for normal sight and for three dichromacies. Each colour differs as much from Blender's selection colour and
-from the default colour of the ghost.
+from the default colour of the ghost (second bake of a comparison).
 """
 
 

@@ -1,4 +1,6 @@
-"""Shaders of the overlays: faintly shaded triangles with dark edges, translucent ghosts, vibrations, dots, lines."""
+"""Shaders of the overlays: tetrahedra (faintly shaded triangles with dark edges), ghosts (translucent surfaces of
+bakes), vibrations, dots and lines.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +89,9 @@ def tets_shader() -> Any:
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts, with the push constants of :func:`tets_shader`. The fourth components of
-    ``normal_x``, ``normal_y`` and ``normal_z`` are red, green and blue of the ghost.
+    """Return the shader of ghosts, which are translucent surfaces of bakes. The shader has the push constants of
+    :func:`tets_shader`. The fourth components of ``normal_x``, ``normal_y`` and ``normal_z`` are red, green and blue of
+    the ghost.
     """
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
@@ -102,9 +105,11 @@ def swing_shader() -> Any:
 
 
 def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
-    """Return the push constants ``normal_x``, ``normal_y`` and ``normal_z`` of the shaders: the rows of the matrix that
-    takes normals from object to view space. ``view`` (4,4) is the view matrix, ``matrix`` (4,4) the object's world
-    matrix; ``behind`` (3,) is appended as the fourth component of each row.
+    """Return the push constants ``normal_x``, ``normal_y`` and ``normal_z`` of the shaders. Their first three
+    components are the rows of the matrix (3,3) that takes normals from object to view space, up to a common factor. The
+    fourth components are the three numbers ``behind`` (3,), such as a colour for the shader.
+
+    ``view`` (4,4): view matrix. ``matrix`` (4,4): world matrix of the object.
     """
     turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
     rows = turn @ np.linalg.inv(matrix[:3, :3]).T

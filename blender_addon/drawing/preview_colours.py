@@ -1,7 +1,7 @@
-"""Linear colours of the live preview: a single colour for the object as a viewport shows it, or a colour per vertex
-(n,3) by stiffness, mode weight or cluster.
+"""Linear colours of the live preview. The colours are either one colour, that of the object in Solid mode, or an array
+of colours per vertex (n,3), by stiffness, mode weight or cluster.
 
-Colour maps are interpolated in display colours, then converted to linear ones.
+Colour maps are interpolated in display colours, then converted to linear colours.
 """
 
 from __future__ import annotations

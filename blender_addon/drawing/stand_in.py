@@ -31,11 +31,13 @@ class StandIn:
 
     @property
     def is_there(self) -> bool:
-        """Return True if the object is in the file."""
+        """True if the stand-in (temporary mesh object that live mode moves) is in the .blend."""
         return find(self.uid) is not None
 
     def move(self, positions: np.ndarray) -> None:
-        """Move the vertices to positions (n,3), m, world space."""
+        """Move the vertices of the stand-in (temporary mesh object) to ``positions`` (n,3), m, in world space. Create
+        the stand-in first if it is missing or has another number of vertices.
+        """
         obj = find(self.uid)
         if obj is None or len(obj.data.vertices) != len(positions):
             self.remove()
@@ -44,7 +46,7 @@ class StandIn:
         obj.data.update()
 
     def remove(self) -> None:
-        """Remove the object from the file."""
+        """Remove the stand-in (temporary mesh object that live mode moves) from the .blend, if it is there."""
         if (obj := find(self.uid)) is not None:
             delete(obj)
         self.uid = None

@@ -37,12 +37,15 @@ class Order:
     Attributes
     ----------
     folder : folder of the store with the job
-    mode : ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile`` (which has no job)
-    frames : number of frames of the complete bake; 0 in modes without frames
-    modes : number of skinning modes for a Geometry Nodes result, in which weights blend handles (affine displacements)
-        that are fitted to the baked frames; 0 if no handles are needed
+    mode : task of the child: ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile``
+        The task ``compile`` has no job.
+    frames : number of frames of the complete bake; 0 for tasks without frames
+    modes : requested number of skinning modes for a Geometry Nodes result; 0 for no handles
+        Handles are affine displacements, fitted to the baked frames and blended by vertex weights. A skinning mode is a
+        smooth function on the body that serves as such a weight.
     until : last frame to bake; None for the last frame of the job
-    beside : further bodies that are baked together with the first body: for each, its store's folder and its ``modes``
+    beside : further bodies that are baked together with the first body: for each, the folder of its store and its
+        number of skinning modes
     """
 
     folder: Path

@@ -49,34 +49,36 @@ class Stage(Enum):
 
 
 class Begun(Event):
-    """Event: the task has begun to read the scene."""
+    """Event for the state machine of a background task: the task has begun to read the scene."""
 
 
 class Read(Event):
-    """Event: the scene was read up to the fraction ``part``, 0 to 1."""
+    """Event for the state machine of a background task: the scene was read up to the fraction ``part``, 0 to 1."""
 
     part: float
 
 
 class AllRead(Event):
-    """Event: the whole scene was read, and set back to the frame that it was at before."""
+    """Event for the state machine of a background task: the whole scene was read, and set back to the frame that it was
+    at before.
+    """
 
 
 class Started(Event):
-    """Event: a child process was started. ``frames`` is the number of frames of the complete bake; 0 for tasks without
-    frames.
+    """Event for the state machine of a background task: a child process was started. ``frames`` is the number of frames
+    of the complete bake; 0 for tasks without frames.
     """
 
     frames: int
 
 
 class StopAsked(Event):
-    """Event: the user has asked to stop."""
+    """Event for the state machine of a background task: the user has asked to stop the task."""
 
 
 class Ended(Event):
-    """Event: the child process has ended. ``outcome``, ``message`` and ``remedy`` are used only if the child has not
-    reported its outcome itself, since it crashed or was killed.
+    """Event for the state machine of a background task: the child process has ended. ``outcome``, ``message`` and
+    ``remedy`` are used only if the child has not reported its outcome itself, since it crashed or was killed.
     """
 
     outcome: str
@@ -85,15 +87,15 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event: the user must act before the result of the child process can be applied to the scene. ``words`` say what
-    to do; "" if nothing has to be done.
+    """Event for the state machine of a background task: the user must act before the result of the child process can be
+    applied to the scene. ``words`` say what to do; "" if nothing has to be done.
     """
 
     words: str
 
 
 class Over(Event):
-    """Event: the task is complete or cancelled."""
+    """Event for the state machine of a background task: the task is complete or cancelled."""
 
 
 @dataclass(frozen=True)

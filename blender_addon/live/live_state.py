@@ -54,42 +54,48 @@ class Grab(NamedTuple):
 
 
 class Toggled(Event):
-    """Event: the user pauses or resumes the simulation."""
+    """Event for the state machine of live mode: the user pauses or resumes the simulation."""
 
 
 class Stepped(Event):
-    """Event: the user advances the simulation by one frame, and so pauses it."""
+    """Event for the state machine of live mode: the user advances the simulation by one frame, and so pauses the
+    simulation.
+    """
 
 
 class Pulled(Event):
-    """Event: a grab begins, or its target, stiffness or pin has changed."""
+    """Event for the state machine of live mode: a grab (spring from a surface vertex to a target) begins, or its
+    target, stiffness or pin has changed.
+    """
 
     grab: Grab
 
 
 class LetGo(Event):
-    """Event: the grab of a vertex is released."""
+    """Event for the state machine of live mode: the grab of a vertex is released."""
 
     vertex: int
 
 
 class FrameSet(Event):
-    """Event: the scene was set to ``frame`` by the user, a script or, with ``in_playback``, Blender's playback."""
+    """Event for the state machine of live mode: the scene was set to ``frame`` by the user, a script or, with
+    ``in_playback``, Blender's playback.
+    """
 
     frame: int
     in_playback: bool
 
 
 class Looked(Event):
-    """Event: the answers of the child process were polled. ``free`` is the present value of a user setting. If True,
-    frames are simulated as fast as possible; if False, at the frame rate.
+    """Event for the state machine of live mode: the answers of the child process were polled. ``free`` is the present
+    value of a user setting. If True, frames are simulated as fast as possible; if False, at the frame rate.
     """
 
     free: bool
 
 
 class Asked(Event):
-    """Event: a request was sent to the child process."""
+    """Event for the state machine of live mode: a request was sent to the child process."""
 
     command: Event
 

@@ -1,1 +1,3 @@
-"""Picking of vertices in the 3D View, and proposal of dynamic nodes."""
+"""Picking of vertices in the 3D View, and proposal of dynamic nodes: the vertices whose motion the ConJac solvers
+integrate in time.
+"""

@@ -1,4 +1,6 @@
-"""Proposal of dynamic nodes, the vertices that are simulated with inertia, for a body at rest."""
+"""Proposal of dynamic nodes for a body at rest. Dynamic nodes are the vertices whose motion the ConJac solvers
+integrate in time.
+"""
 
 from __future__ import annotations
 

@@ -142,9 +142,12 @@ def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """Return the highest subdivision level, at most ``level``, whose mesh can be drawn and whose matrix can be stored.
-    Return 0 if even level 1 is too large. ``together`` is the largest number of vertices in a group of faces that
-    consists of one face and the faces around it.
+    """Return the highest subdivision level, at most ``level``, that respects two limits. The subdivided mesh has at
+    most ``MOST_TRIANGLES`` triangles. To build the matrix from the vertices of the ``cage`` to the subdivided vertices,
+    at most ``MOST_NUMBERS`` values are read. Return 0 if even level 1 exceeds a limit.
+
+    ``together`` is the largest number of vertices in a group of faces that consists of one face and the faces around
+    it, or a lower bound of this number.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)

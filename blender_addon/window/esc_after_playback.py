@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 SAME_EVENT = 0.2
+"""Time, s, after the end of a playback during which an Esc event counts as the event that ended the playback."""
 _ended_at = -math.inf
 
 
@@ -18,7 +19,9 @@ def takes_esc(context: Any) -> bool:
 
 
 def has_just_ended() -> bool:
-    """Return True if a playback ended during the current event."""
+    """Return True if an animation playback ended less than ``SAME_EVENT`` seconds ago. If Blender is handling an Esc
+    event, this event has then probably ended the playback.
+    """
     return time.monotonic() - _ended_at < SAME_EVENT
 
 

@@ -1,7 +1,7 @@
 """Named errors of the library.
 
-Every error shown to users is a :class:`SinewError`: one sentence with the problem and one with the remedy. Interfaces
-show both; programs test the class or its ``code``.
+Every error shown to users is a :class:`SinewError`: one sentence with the problem and one with the remedy. User
+interfaces show both sentences; programs test the class or its ``code``.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class ColliderError(SinewError):
 
 
 class OverlapError(ColliderError):
-    """Surfaces in contact overlap at the first frame. ``move`` is the name of a body and a displacement (x, y, z), m,
-    that separates it from the other surfaces; both are empty if no such displacement is known.
+    """Surfaces in contact overlap at the first frame. ``move`` is a tuple of the name of a body and the displacement
+    (x, y, z), m, that separates the body from the other surfaces. The name and the displacement are empty if no such
+    displacement is known.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:

@@ -42,7 +42,7 @@ class Phase(Event, kind="phase"):
 
 
 class Mesh(Event, kind="mesh"):
-    """Event: the tet mesh of a body has been built.
+    """Event reported by a task: the tet mesh of a body has been built.
 
     Attributes
     ----------
@@ -102,9 +102,9 @@ class OfBody(Event, kind="body"):
 
 
 class ContactWarnings(Event, kind="contact_warnings"):
-    """Event: all bodies are prepared, and no step was made yet. ``warnings`` are texts about contact: bodies that begin
-    in colliders, inexact collision surfaces, fast colliders, and contact pairs without effect. ``move`` is as in
-    ``errors.OverlapError`` if a body begins inside a collider, else empty.
+    """Event reported by a bake: all bodies are prepared, and no step was made yet. ``warnings`` are texts about
+    contact: bodies that begin in colliders, inexact collision surfaces, fast colliders, and contact pairs without
+    effect. ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
     """
 
     warnings: list[str]
@@ -112,8 +112,8 @@ class ContactWarnings(Event, kind="contact_warnings"):
 
 
 class FrameDone(Event, kind="frame"):
-    """Event: a frame is on disk. The computation took ``seconds``. ``report`` is the solver's report of the frame's
-    last step.
+    """Event reported by a task: a frame is on disk. The computation took ``seconds``. ``report`` is the solver's report
+    of the frame's last step.
     """
 
     frame: int
@@ -122,8 +122,8 @@ class FrameDone(Event, kind="frame"):
 
 
 class Done(Event, kind="done"):
-    """Event: the work is finished, with ``frames`` frames; ``unconverged`` lists frames with a step that did not
-    converge.
+    """Event reported by a task: the work is finished, with ``frames`` frames. ``unconverged`` lists the frames with a
+    step that did not converge.
     """
 
     frames: int
@@ -131,16 +131,16 @@ class Done(Event, kind="done"):
 
 
 class StoppedAfter(Event, kind="stopped"):
-    """Event: the task stopped on request, or after the last requested frame. ``frame`` is the last finished frame.
-    ``frame`` is None if no frame is finished, or if the task computes no frames.
+    """Event reported by a task: the task stopped on request, or after the last requested frame. ``frame`` is the last
+    finished frame. ``frame`` is None if no frame is finished, or if the task computes no frames.
     """
 
     frame: int | None = None
 
 
 class Failed(Event, kind="error"):
-    """Event: an error ended the task. ``code`` is the class name of the error. ``move`` is as in
-    ``errors.OverlapError``, empty for other errors.
+    """Event reported by a task: an error ended the task. ``code`` is the class name of the error. ``move`` is as in
+    ``errors.OverlapError``, and empty for other errors.
     """
 
     code: str

@@ -189,7 +189,10 @@ def open_regular(path: Path) -> IO[bytes]:
 
 
 def _read(path: Path, with_arrays: bool, limit: int = HEADER_LIMIT) -> tuple[dict[str, Any], bytes]:
-    """Return a file's header, and the bytes of its arrays if ``with_arrays``, else b""."""
+    """Return the header of an array file, and the bytes of the file's arrays. Without ``with_arrays``, b"" is returned
+    instead of the bytes. Raise CorruptFrameError if the file is damaged, or if its header is longer than ``limit``
+    bytes. Raise StoreError if the file cannot be read.
+    """
     with refusing(f"{path.name} cannot be read", "Bake again."):
         with open_regular(path) as file, _damage(path):
             described = _header(file, limit)

@@ -35,7 +35,7 @@ def choice(
 ) -> Any:
     """Return a dataclass field for a switch or for a choice among names. The field is a switch if ``default`` is a
     bool. ``names`` are the permitted names; if ``names`` is empty, a registry defines them. ``help`` is the description
-    of the field. Interfaces show fields with ``is_advanced`` separately. The keyword arguments ``options`` are
+    of the field. User interfaces show fields with ``is_advanced`` separately. The keyword arguments ``options`` are
     attributes of the field's :class:`FieldSpec`.
     """
     metadata = {"help": help, "about": FieldSpec(**options), "is_advanced": is_advanced, "names": names}

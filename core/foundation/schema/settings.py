@@ -1,7 +1,7 @@
 """Settings of a simulation: frozen dataclasses, SI units, validated on construction.
 
-Interfaces mirror these fields one to one (``blender_addon/properties/properties.py``; a test compares names, ranges and
-defaults).
+User interfaces mirror these fields one to one (``blender_addon/properties/properties.py``; a test compares names,
+ranges and defaults).
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
 
     The samples of a point between two frames are replaced by linear interpolation in either of two cases. In the first
     case, the point's path is straight within single precision. In the second case, the point stays still until the next
-    frame and then jumps. The cause is constant interpolation, or data that exist at whole frames only. Without the
-    replacement, the jump would take place within a single time step.
+    frame and then jumps. Such jumps result from constant interpolation between keyframes, or from data that exist at
+    whole frames only. Without the replacement, the jump would take place within a single time step.
 
     If all samples between frames are replaced, the result is ``whole``.
     """

@@ -1,15 +1,17 @@
-"""Cheap estimate of the number of tetrahedra that will fill a surface, for interfaces and limits.
+"""Cheap estimate of the number of tetrahedra that will fill a surface, for user interfaces and for limits.
 
-Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts. The other half is already
-counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness`` interpolates between
-closed surfaces and sheets. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) the
-estimate was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that overlap count twice.
+Meshing method Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts. The other
+half is already counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness``
+interpolates between closed surfaces and sheets. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet,
+Suzanne, bear ...) the estimate was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that
+overlap count twice.
 
-Other methods: the estimate is ``sqrt(a² + b²)``, where a is the number of tets due to the volume, and b the number of
-tets due to the faces. If faces are smaller than a cell, the estimate is right within a factor of two only. A mesher
-makes several well-shaped tets at a narrow triangle. So a narrow triangle counts as several pieces, which are
-equilateral triangles with the same height and, in sum, the same area. For example, a rod 40 times as long as thick,
-with 124 triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
+Meshing methods Clean and Robust: the estimate is ``sqrt(a² + b² + c²)``. a is the number of tets due to the volume, and
+b the number of tets due to the faces. c is the number of tets, as small as the body's thickness, that fill a thin body;
+c is 0 for Robust. If faces are smaller than a cell, the estimate is right within a factor of two only. A mesher makes
+several well-shaped tets at a narrow triangle. So a narrow triangle counts as several pieces, which are equilateral
+triangles with the same height and, in sum, the same area. For example, a rod 40 times as long as thick, with 124
+triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
 """
 
 from __future__ import annotations

@@ -1,14 +1,20 @@
 """Estimate of the sag of a body under its own weight, from its surface alone.
 
-Interfaces use the estimate before tetrahedra exist.
+User interfaces use the estimate before tetrahedra exist.
 
-The model is a column along gravity and a clamped bar across it, both from textbooks (Euler and Bernoulli). A column of
-length L sags by ``rho g L² / (2 E)``. A bar with the weight q per length sags by ``q L⁴ / (8 E I)``, that is
-``3/2 rho g L⁴ / (E a²)`` for a square section of side a. For a point with the vector L from the nearest pin, the
-column's length is the component of L along gravity, and the bar's L⁴ is |L|² times the squared component of L across
-gravity. Without pins the body stands, and L is the body's height. The side is four times the volume divided by the
-area, as for a long bar. A standing column buckles under its own weight if it is higher than
-``(7.84 E I / (rho g A))^⅓`` (Greenhill).
+A point of the body sags by the sum of the sags of two textbook models (Euler and Bernoulli): a column along gravity,
+and a clamped bar across gravity. A column of length L sags by ``rho g L² / (2 E)``, with the density rho, gravity g and
+Young's modulus E. A bar of length L and the weight q per length sags by ``q L⁴ / (8 E I)``, with the second moment of
+area I. For a square section of side a, this is ``3/2 rho g L⁴ / (E a²)``. The side a is four times the body's volume
+divided by its area, as for a long bar.
+
+Now let L be the vector to the point from the nearest pin. The column's length is the component of L along gravity. The
+bar's L⁴ is |L|² times the squared component of L across gravity. The sag of the body is that of the point that sags
+most.
+
+A body without pins stands on its lower end: only the column's sag counts, and the column has the height of the body. A
+standing column buckles under its own weight if it is higher than ``(7.84 E I / (rho g A))^⅓``, with the area A of its
+section (Greenhill).
 
 Compared with simulations of tetrahedra, the sag is within a factor of two for columns, bars, cubes, balls, and a head
 on its neck, its back or its crown (``test_sag.py``, ``test_body_stats.py``). It is far too small if something thin

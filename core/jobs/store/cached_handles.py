@@ -1,7 +1,7 @@
 """Handles of a bake: a few affine maps per frame, blended by constant vertex weights, and stored beside the frames.
 
-All data are in the object's local coordinates, so that the object's animation still moves the result. Interfaces read
-handles without loading the code that computes them (``fit_handles``).
+All data are in the object's local coordinates, so that the object's animation still moves the result. User interfaces
+read handles without loading the code that computes them (``fit_handles``).
 """
 
 from __future__ import annotations

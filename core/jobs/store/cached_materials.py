@@ -1,4 +1,4 @@
-"""Materials of a body's tetrahedra, stored for display by interfaces; the simulation does not read them."""
+"""Materials of a body's tetrahedra, stored for display in user interfaces; the simulation does not read them."""
 
 from __future__ import annotations
 

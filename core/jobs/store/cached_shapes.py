@@ -1,4 +1,4 @@
-"""Vibrations of a body's surface, stored for display by interfaces; the simulation does not read them."""
+"""Vibrations of a body's surface, stored for display in user interfaces; the simulation does not read them."""
 
 from __future__ import annotations
 

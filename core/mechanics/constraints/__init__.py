@@ -1,1 +1,3 @@
-"""Pins of a body, and the proposal of its dynamic nodes."""
+"""Pins of a body, and the automatic proposal of its dynamic nodes. Dynamic nodes are the vertices whose motion the
+ConJac solvers integrate in time.
+"""

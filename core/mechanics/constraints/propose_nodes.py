@@ -1,5 +1,5 @@
-"""Proposal of dynamic nodes for a body: a few vertices, far from one another and from the pins, and mostly in soft
-regions, which move most.
+"""Proposal of dynamic nodes for a body, the vertices whose motion the ConJac solvers integrate in time. The proposed
+nodes are a few vertices, far from one another and from the pins, and mostly in soft regions, which move most.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Registry of energies, each defined in one module. User interfaces list its entries, and the tests cover them.
+"""Registry of elastic energies, each of which is defined in one module. User interfaces list the registered energies,
+and the tests cover them.
 
-An energy provides ``value``, ``gradient``, ``tangent`` of deformation gradients and ``stretch_value``,
-``stretch_stress``, ``stretch_tangent`` of symmetric stretches (``isotropic.IsotropicEnergy``); ``parameters`` (n,2+)
-are the Lame parameters mu and lambda, Pa, and any further parameters of the energy.
+Each energy is an ``isotropic.IsotropicEnergy``. The methods ``value``, ``gradient`` and ``tangent`` are functions of
+deformation gradients. The methods ``stretch_value``, ``stretch_stress`` and ``stretch_tangent`` are functions of
+symmetric stretches. All six methods take ``parameters`` (n,j) for n tets: the Lame parameters mu and lambda, Pa, then
+any further parameters of the energy.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Surfaces that reduce a force field's strength behind them: Blender's *Absorption*.
 
-A field acts on a point along the arm: the vector from the field's nearest point to this point
-(``FieldCoordinates.arms``).
-Each surface that the arm crosses transmits the fraction ``1 - absorption``, however often it is crossed.
-`docs/design/forces.md` lists the differences to Blender.
+A field acts on a point along the arm (``FieldCoordinates.arms``). The arm is the vector to the point from the nearest
+point of the field's source, which is a point, line, plane or surface. Each surface that the arm crosses transmits the
+fraction ``1 - absorption``, however often it is crossed. `docs/design/forces.md` lists the differences to Blender.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class EvaluatedField:
     ----------
     form, numbers : type and numeric parameters of the field
     centre : (3,) m; axis : (3,) unit
-    surface : for the shape ``SURFACE``, the search for the field's nearest point, else None
+    surface : for the shape ``SURFACE``, the search for the surface point that is nearest to a given point; else None
     points, normals : (k,3) m and (k,3) unit; None except for the shape ``POINTS``, where k equal fields act
         together: each has its centre at one point of the field object, and the normal there as its axis
     samples : grid samples of a field whose kind has no formula, else None

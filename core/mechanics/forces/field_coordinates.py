@@ -55,13 +55,14 @@ class FieldNumbers(NamedTuple):
 
 
 class FieldCoordinates(NamedTuple):
-    """Positions of p points relative to a field.
+    """Positions of p points relative to a field. The field acts from its source, which is a point, line, plane or
+    surface.
 
     Attributes
     ----------
-    arms : (p,3) vector from the field's nearest point to each point
+    arms : (p,3) vector to each point from the nearest point of the source
     distances : (p,) lengths of the arms
-    axes : (p,3) unit; the field's z axis, or the normal of its surface at the nearest point
+    axes : (p,3) unit; the field's z axis, or the normal of a surface where the surface is nearest to the point
     centre_arms : (p,3) vector from the field's centre to each point
     centre_axis : (3,) unit; the field's z axis
     """
@@ -74,7 +75,9 @@ class FieldCoordinates(NamedTuple):
 
     @property
     def directions(self) -> np.ndarray:
-        """Unit vectors (p,3) from the field's nearest point to each point; 0 where the distance is 0."""
+        """Unit vectors (p,3) to each point from the nearest point of the field's source, which is a point, line, plane
+        or surface. The vectors are 0 where the distance is 0.
+        """
         return self.arms / np.where(self.distances > 0.0, self.distances, 1.0)[:, None]
 
 
@@ -82,7 +85,7 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
     """Return the coordinates of ``points`` (p,3) relative to a field with the ``centre`` (3,) and the unit ``axis``
     (3,).
 
-    Depending on its shape, the field acts from the centre, from the line along the axis, or from the plane across the
+    Depending on the field's shape, the field's source is the centre, the line along the axis, or the plane across the
     axis. Lengths are in the field's unit.
     """
     from_centre = points - centre
@@ -102,8 +105,9 @@ def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordin
     """Return for each point the vector along which the field's influence reaches the point. Surfaces that cross the
     vector absorb the influence.
 
-    The vector ends at the point. The vector starts at the field's nearest point or, in a harmonic field, at the rest
-    position of the spring that pulls the point. The result is (p,3).
+    The vector ends at the point. The vector starts at the nearest point of the field's source (a point, line, plane or
+    surface). In a harmonic field, the vector starts at the rest position of the spring that pulls the point. The result
+    is (p,3).
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms

@@ -73,11 +73,11 @@ def field_force(
 
 
 def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w r / d`` at each point. If the form has ``gravitation``, the acceleration is
-    ``s w r / d³`` instead.
+    """Return the acceleration ``s w r / d`` of each point by a force field. If the form has ``gravitation``, the
+    acceleration is ``s w r / d³`` instead.
 
-    r is the vector from the field's nearest point to a point, d the length of r. s is the field's strength, w the
-    ``factor`` of the strength at the point.
+    r is the vector to the point from the nearest point of the field's source, which is a point, line, plane or surface.
+    d is the length of r, s the field's strength, and w the ``factor`` of the strength at the point.
     """
     strength = numbers.strength * factor
     if form.gravitation:
@@ -87,8 +87,11 @@ def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w n`` at each point. n is the field's z axis, or the normal of the field's surface at
-    the surface's nearest point. s is the field's strength, w the ``factor`` of the strength at the point.
+    """Return the acceleration ``s w n`` of each point by a wind field. s is the field's strength, and w the ``factor``
+    of the strength at the point.
+
+    n is the field's z axis. For the shape SURFACE, n is the surface normal where the surface is nearest to the point.
+    For the shape POINTS, n is the normal at the vertex from which the field acts.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.axes)
 
@@ -126,11 +129,12 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of a damped spring.
+    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of each point by a harmonic field. The
+    field acts as a damped spring between its source (a point, line, plane or surface) and the point.
 
-    r is the vector from the field's nearest point to a point, d its length and v the point's velocity. ``rest`` is the
-    length of the spring at rest, s the field's strength, and w the ``factor`` of the strength at the point. Damping
-    acts where w > 0.
+    r is the vector to the point from the nearest point of the source. d is the length of r, and v the point's velocity.
+    ``rest`` is the length of the spring at rest, s the field's strength, and w the ``factor`` of the strength at the
+    point. ``damping`` is the field's damping ratio, which acts where w > 0.
     """
     rate, rest = numbers.strength * factor, numbers.rest_length
     near = coordinates.distances > 0.0
@@ -149,10 +153,11 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``q s w r``, with the vector r from the field's nearest point to a point.
+    """Return the acceleration ``q s w r`` of each point by a charge field. ``numbers.strength`` is the product q s of
+    the body's charge and the field's strength. w is the ``factor`` of the strength at the point.
 
-    ``numbers.strength`` is the product q s of the body's charge and the field's strength. w is the ``factor`` of the
-    strength at the point.
+    r is the vector to the point from the nearest point of the field's source, which is a point, line, plane or surface.
+    r is not normalized, so the acceleration grows with the distance.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.arms)
 

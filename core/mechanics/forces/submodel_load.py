@@ -1,4 +1,4 @@
-"""Loads on one of several bodies that are stepped together (:mod:`...methods.model.merged_model`)."""
+"""Loads on one of several bodies that are solved as one merged model (:mod:`...methods.model.merged_model`)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 
 
 class SubmodelLoad:
-    """Load on one body, applied to the joined model of several bodies.
+    """Load on one body, applied to the merged model of several bodies. In a merged model, the arrays of the bodies are
+    concatenated.
 
-    ``vertices``, ``blocks``: slices of the body's vertices and element blocks in the joined model.
+    ``vertices``, ``blocks``: slices of the body's vertices and element blocks in the merged model.
     """
 
     def __init__(self, load: Load, vertices: slice, blocks: slice) -> None:
         self._load, self._vertices, self._blocks = load, vertices, blocks
 
     def begin(self, motion: Motion) -> StepPotential:
-        """Return the load's potential in a step of the joined model."""
+        """Return the load's potential in a step of the merged model, which consists of several bodies."""
         arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
         own = {name: value[self._vertices] for name, value in arrays.items()}
         return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._blocks)
 
 
 class SubmodelPotential(StepPotential):
-    """Potential of one body as a function of the vertex positions of the joined model.
+    """Potential of one body as a function of the vertex positions of the merged model, which consists of several
+    bodies.
 
     Raise ValueError for strain and low-rank potentials, which are not sums over bodies.
     """
@@ -35,12 +37,14 @@ class SubmodelPotential(StepPotential):
         self._own, self._vertices, self._blocks = own, vertices, blocks
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the body's potential, J. ``positions`` (n,3), m: vertex positions of the joined model."""
+        """Return the potential of one body, J. ``positions`` (n,3), m: vertex positions of all bodies in the merged
+        model.
+        """
         return self._own.value(positions[self._vertices])
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N, of the body's potential by the vertex positions of the joined model. Rows of
-        other bodies are 0. ``positions`` (n,3), m: vertex positions of the joined model.
+        """Return the gradient (n,3), N, of one body's potential by the vertex positions of all bodies in the merged
+        model. Rows of other bodies are 0. ``positions`` (n,3), m: vertex positions of all bodies.
         """
         out = np.zeros_like(positions)
         out[self._vertices] = self._own.gradient(positions[self._vertices])
@@ -53,5 +57,7 @@ class SubmodelPotential(StepPotential):
         self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms at the joined model's ``positions`` (n,3) m, as :meth:`StepPotential.update`."""
+        """Update lagged terms at the ``positions`` (n,3) m of all bodies in the merged model, as
+        :meth:`StepPotential.update`.
+        """
         return self._own.update(positions[self._vertices])

@@ -1,4 +1,4 @@
-"""Normalization of painted material weights, shared by all interfaces.
+"""Normalization of painted material weights, shared by all user interfaces.
 
 If the weights at a vertex sum to less than one, the first material gets the difference, also where nothing is painted;
 larger sums are scaled down to one. Negative weights count as zero.

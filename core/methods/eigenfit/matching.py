@@ -189,12 +189,16 @@ def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return the matrix F (k,k) that converts a stiffness correction to modal coordinates q. A correction C in the
-    basis of ``modes`` becomes ``F C F^T``. ``modes`` (k,r,3): displacements of the k modes. ``gradients`` (r,3,k):
-    derivatives dq/dx.
+    """Return the matrix ``F = G^-1`` (k,k), which converts a stiffness correction C to modal coordinates q. The
+    converted correction is ``F C F^T``.
 
-    F is used if the coarse and the finer body have different meshes. Springs of pins then change the modes but not q,
-    so that q differs from the amplitudes of the modes.
+    C acts on the amplitudes a of the k vibration modes u_i, in the displacement ``sum_i a_i u_i``. The modal
+    coordinates q are functions of the elements' stretches. Near rest, ``q = G^T a`` with ``G_ij = u_i . dq_j/dx``.
+
+    Springs of pins change the modes, but not q, so that G differs from the identity. F is used only if the coarse and
+    the finer body have different meshes.
+
+    ``modes`` (k,r,3): modes u_i, displacements of r unknowns. ``gradients`` (r,3,k): derivatives dq/dx at rest.
     """
     return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 

@@ -23,9 +23,9 @@ class MatchMethod(Protocol):
 
     ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
     potential of the positions. Mixed FEM cannot use such a method, since the potential's negative curvature makes line
-    searches stop too early. ``controls``: the method can scale the stiffness of single vibrations. ``variants``: tuples
-    of further constructor arguments. Trial simulations in a subspace compare all tuples. In all other cases the first
-    tuple is used.
+    searches stop too early. ``controls``: the method can scale the stiffness of each vibration separately.
+    ``variants``: tuples of further constructor arguments. Trial simulations in a subspace compare all tuples. In all
+    other cases the first tuple is used.
 
     ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature
     point, (c,) for the whole stiffness or (c,2) for mu and lambda; None for no change.
@@ -86,14 +86,14 @@ def match_methods(
 
     The automatic choice begins with fitted materials. Fitted materials add no cost to a step, are more accurate on most
     bodies, and work for bodies that collide. With fitted materials, limbs fold less (``docs/design/eigenfit.md``). Two
-    conditions exclude fitted materials. First, the user controls single vibrations (``is_controlled``), which fitted
-    materials do not support. Second, all pins are released at some frame (``frees_pins``): materials fitted to the free
-    body sag too much before the release.
+    conditions exclude fitted materials. First, the user scales the stiffness of individual vibrations
+    (``is_controlled``), which fitted materials do not support. Second, all pins are released at some frame
+    (``frees_pins``): materials fitted to the free body sag too much before the release.
 
     The second choice is :class:`.Matching`, which adds a potential of the stretches. Matching is left out for a body
-    that is solved together with others (``collides``), unless single vibrations are controlled. A body without pins
-    that collides with bodies or colliders (``hits``) is not matched to a finer mesh, since its impacts are not part of
-    the trial simulation.
+    that is solved together with others (``collides``), unless the stiffness of individual vibrations is scaled. A body
+    without pins that collides with bodies or colliders (``hits``) is not matched to a finer mesh, since its impacts are
+    not part of the trial simulation.
     """
     name = solver.match_method
     if name == AUTOMATIC:
@@ -113,8 +113,10 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """Raise SettingsError if the match method in the settings is unknown or does not work with the chosen solver. Raise
-    it also if the user controls single vibrations (``is_controlled``) and the method does not support it.
+    """Raise SettingsError if the match method in the settings is unknown or does not work with the chosen solver.
+
+    ``is_controlled``: True if the user scales the stiffness of individual vibrations. SettingsError is then also raised
+    if the match method does not support this scaling.
     """
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:

@@ -1,6 +1,6 @@
-"""Kernels for the second derivative of the polar stretch S, which [MFEM22] drops (Eq. 14). The kernels contract the
-derivative with a stress T. They add the result to the second derivatives by the deformation gradient F in the matrix of
-Mixed FEM.
+"""Kernels for the second derivative of the polar stretch S, which [MFEM22] drops (Eq. 14). The kernels contract this
+derivative with a stress T, and so compute ``T : d²S``. The matrix of Mixed FEM is assembled from the second derivatives
+of the elements' energies by the deformation gradient F. The kernels add ``T : d²S`` to these second derivatives.
 
 The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice gives, in the frame V and with
 ``D = U^T dF V``,
@@ -8,9 +8,9 @@ The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice give
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
 In the frame V, T is diagonal if it is the stress of an isotropic energy at the polar stretch itself. For a diagonal T
-with the entries t_i, the twists ``(t_i + t_j) / (sigma_i + sigma_j)`` approximate the derivative. Each twist multiplies
-the square of a rotation, ``(D_ij - D_ji)² / 2``. These terms do not couple the rotations with the shears
-``D_ij + D_ji``.
+with the entries t_i, the contraction ``T : d²S`` is approximated by twists alone. A twist is the coefficient
+``(t_i + t_j) / (sigma_i + sigma_j)`` of ``(D_ij - D_ji)² / 2``, which is the square of a rotation. The terms of the
+twists do not couple the rotations with the shears ``D_ij + D_ji``.
 """
 
 from __future__ import annotations

@@ -1,14 +1,20 @@
-"""Stretch damping: Rayleigh stiffness damping of the stretch instead of the positions. It damps deformation and leaves
-rigid motion unchanged.
+"""Stretch damping: Rayleigh stiffness damping of the stretches of the elements, instead of the vertex positions. It
+damps deformation and leaves rigid motion unchanged.
 
-    D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)         at the polar stretches s(F(x))
+The damping potential D is a function of the elements' stretches s_e:
 
-c is the effective step, s_b the stretches extrapolated from the previous steps, and ``(s - s_b) / c`` the rate of s by
-the time integration rule. C is lagged: the projected second derivative of psi by s at the step's beginning. For small
-displacements the force is ``beta K v``: a vibration of angular frequency omega decays by ``beta omega² / 2`` per second
-(Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1). A finite rotation by an angle a has the linearized strain
-a²/2, so ``beta K v`` would damp rotations. A rotation does not change s, so D does not damp rotations, and the forces
-of D have neither a resultant nor a torque.
+    D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)
+
+D is evaluated at the polar stretches s(F(x)) of the deformation gradients F. The polar stretch is the symmetric factor
+s of ``F = R s``, with a rotation R. beta is the damping coefficient in seconds, w_e the volume of element e, and c the
+effective step. s_b are the stretches extrapolated from the previous steps, and ``(s - s_b) / c`` is the rate of s by
+the time integration rule. C is lagged: the projected second derivative of the energy density psi by s at the step's
+beginning.
+
+For small displacements the force is ``beta K v``: a vibration of angular frequency omega decays by ``beta omega² / 2``
+per second (Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1). A finite rotation by an angle a has the linearized
+strain a²/2, so ``beta K v`` would damp rotations. A rotation does not change s, so D does not damp rotations, and the
+forces of D have neither a resultant nor a torque.
 
 In Mixed FEM, D is a function of the independent stretches, like the elastic energy. An iteration moves vertices along
 straight lines, which stretches the tets of a rotating part. As a function of F, D would therefore resist rotations of
@@ -16,7 +22,7 @@ stiff parts. The formulas that condense elasticity (``condensation``) also yield
 formulas, s_b takes the place of the independent stretch, and ``beta C / c`` that of the second derivative of psi.
 
 Limits: the polar stretch of an inverted tet jumps, and C of an extremely stretched tet is huge. A tet has no damping if
-a singular value is outside ``UPRIGHT`` at the beginning of this step or of the previous one.
+a singular value of F is outside ``UPRIGHT`` at the beginning of this step or of the previous one.
 """
 
 from __future__ import annotations

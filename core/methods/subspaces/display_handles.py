@@ -52,8 +52,8 @@ class DisplayHandles:
         self._beside = shown - space.points(watched).shares
 
     def of(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the affine displacements of the handles, (h,4,3) m, for the subspace's unknowns (r,3); zero at
-        rest.
+        """Return the handles (h,4,3), m, that display the surface for the subspace's ``unknowns`` (r,3). A handle is an
+        affine displacement, which is zero at rest. The skinning weights blend the handles.
         """
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 

@@ -51,9 +51,13 @@ class HandleFit:
         return self._inverse @ (self._directions.T @ values)
 
     def handles(self, displacements: np.ndarray) -> np.ndarray:
-        """Return the handles (h,4,3) that fit displacements (p,3) of the points, in the same unit."""
+        """Return the handles (h,4,3) that best fit the ``displacements`` (p,3) of the points. A handle is an affine
+        displacement, and skinning weights blend the handles. Handles and displacements have the same unit.
+        """
         return self.coefficients(displacements).reshape(-1, 4, 3)
 
     def displacements(self, handles: np.ndarray) -> np.ndarray:
-        """Return the displacements (p,3) of the points due to handles (h,4,3)."""
+        """Return the displacements (p,3) of the points due to ``handles`` (h,4,3). A handle is an affine displacement,
+        and skinning weights blend the handles. Handles and displacements have the same unit.
+        """
         return self._columns @ handles.reshape(-1, 3)

@@ -134,9 +134,11 @@ class ReducedModel:
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the matrix ``K + mass_factor M`` (3,r,3,r) with only its upper blocks filled. K is the elastic
-        stiffness for the second derivatives ``tangent`` of the elastic energy, and M the mass matrix. Without a
-        tangent, return the mass term alone.
+        """Return the matrix ``K + mass_factor M`` (3,r,3,r). K is the elastic stiffness for the second derivatives
+        ``tangent`` of the elastic energy, and M the mass matrix. Without a tangent, return the mass term alone.
+
+        Only the blocks ``[i,:,j,:]`` for axes i <= j are filled, since the matrix is symmetric. In the diagonal blocks,
+        only the upper triangle is valid.
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))

@@ -71,14 +71,17 @@ class ReducedPoints:
         return moving <= NO_SHARE * size.max(initial=0.0)
 
     def condensing(self, weights: np.ndarray) -> tuple[ReducedPoints, np.ndarray, np.ndarray | None]:
-        """Condense springs between the p points and targets to at most r springs with the same effect. Return the new
-        points, the weights of the new springs, and the matrix (r,p) that maps the targets to the new targets. The
-        matrix is None if nothing was condensed. ``weights`` (p,): non-negative weights w of the springs.
+        """Condense springs between the p points and their targets to at most r springs with the same effect on the r
+        unknowns of the subspace. Return three items: the new points, the weights of the new springs, and the matrix
+        (r,p) that maps the targets to the new targets. If p is at most r, nothing is condensed, and None is returned
+        instead of the matrix.
+
+        ``weights`` (p,): weights w_i of the springs, non-negative and proportional to the springs' stiffnesses.
 
         The points are ``y = Y + E U`` with the unknowns U. The springs' energy is proportional to
         ``sum_i w_i |y_i - t_i|²`` with the targets t. The factors Q and R of ``sqrt(w) E = Q R`` give the same energy
-        up to a constant: ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``. The new points are ``Q^T sqrt(w) Y + R U``, and
-        the new targets are ``Q^T sqrt(w) t``.
+        up to a constant: ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``. The new points are ``Q^T sqrt(w) Y + R U``, the
+        new targets are ``Q^T sqrt(w) t``, and the new weights are 1.
         """
         if len(self) <= self.shares.shape[1]:
             return self, weights, None
@@ -94,8 +97,11 @@ class ReducedPoints:
         return self.shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
-        """Add the stiffness of each point, times ``scale``, to the upper blocks of a subspace's ``matrix`` (3,r,3,r).
-        ``K`` (p,3,3): symmetric stiffness per point; the points are not coupled.
+        """Add the stiffness of each point, times ``scale``, to a subspace's ``matrix`` (3,r,3,r). A stiffness K at the
+        points acts on the unknowns as ``E^T K E``. E (p,r) is the displacement of each point per unknown.
+
+        Only the blocks ``matrix[i,:,j,:]`` for axes i <= j are changed, since the matrix is symmetric. ``K`` (p,3,3):
+        symmetric stiffness per point; the points are not coupled.
         """
         # Most points of a body have no contact.
         active = np.flatnonzero(K.any(axis=(1, 2)))
@@ -107,8 +113,11 @@ class ReducedPoints:
                 matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E
 
     def add_coupling(self, K: sp.csr_matrix, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times a symmetric stiffness K (3p,3p), which couples the points, to the upper blocks of a
-        subspace's ``matrix`` (3,r,3,r).
+        """Add ``scale`` times a symmetric stiffness K, which couples the points, to a subspace's ``matrix`` (3,r,3,r).
+        K acts on the unknowns as ``E^T K E``. E (p,r) is the displacement of each point per unknown.
+
+        Only the blocks ``matrix[i,:,j,:]`` for axes i <= j are changed, since the matrix is symmetric. ``K`` (3p,3p):
+        stiffness between the coordinates of the points.
         """
         K = K.tobsr((3, 3))
         active = np.unique(K.indices)

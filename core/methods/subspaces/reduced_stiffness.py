@@ -63,7 +63,9 @@ class ReducedStiffness:
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
-    """Return the full symmetric matrix (3r,3r) from a matrix (3,r,3,r) with only its upper triangle filled."""
+    """Return the full symmetric matrix (3r,3r) from a ``matrix`` (3,r,3,r), which as a matrix (3r,3r) has only its
+    upper triangle filled.
+    """
     upper = matrix.reshape(3 * matrix.shape[1], -1)
     return np.triu(upper) + np.triu(upper, 1).T
 

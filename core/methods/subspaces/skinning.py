@@ -51,8 +51,12 @@ class Coordinates(NamedTuple):
 
 
 def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
-    """Return the skinned positions (p,3) m of p points with the rest positions ``rest`` (p,3) m and skinning weights
-    (p,h), for h affine displacements ``handles`` (h,4,3) m.
+    """Return the positions of p points after linear blend skinning, ``rest + sum_k w_k (c @ H_k)``. The handles H_k are
+    affine displacements. The weights w_k blend the handles, and c (4,) are a point's homogeneous coordinates, which
+    have no unit.
+
+    ``rest`` (p,3), m: positions at rest. ``weights`` (p,h). ``coordinates``: map from rest positions to c. ``handles``
+    (h,4,3), m. The result is (p,3), m.
     """
     at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
     return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)

@@ -246,8 +246,8 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 def make_contact_load(
     whole: Model, colliders: ColliderSet, friction: float, self_contact_ids: Sequence[int] = ()
 ) -> ContactLoad:
-    """Return the contact load of the joined model ``whole``: contact of its bodies with each other and with the
-    colliders.
+    """Return the contact load of ``whole``, the merged model of several bodies: contact of its bodies with each other
+    and with the colliders.
 
     The collision surface of a body is the boundary of its tets. The bodies with the ids ``self_contact_ids`` have
     self-contact. All pairs have the same ``friction`` coefficient and no gap.

@@ -140,10 +140,10 @@ class ContactGroup:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that separates the
-        two.
+        """Tuple of the name of the first body that begins inside a collider, and the displacement (x, y, z), m, that
+        moves this body out of the collider. The tuple is empty if no body begins inside a collider.
 
-        The tuple has the form of ``OverlapError.move``, and is empty if no body begins inside a collider.
+        A tuple that is not empty has the form of ``errors.OverlapError.move``.
         """
         first = next(iter(self._pushed_out.values()), None)
         return () if first is None else (first.first, tuple(map(float, first.separation)))
@@ -195,8 +195,8 @@ class ContactGroup:
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """Return the contact load of some bodies with each other and with all colliders.
 
-        ``bodies`` are the indices of these bodies, ``whole`` is the space that joins their unknowns. Raise OverlapError
-        if any bodies overlap at the first frame.
+        ``bodies`` are the indices of these bodies, ``whole`` is their merged space, which has the unknowns of all these
+        bodies. Raise OverlapError if any bodies overlap at the first frame.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])

@@ -155,11 +155,13 @@ class _SurfacePair:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Sample points of the first surface (p,3), m, and of the second surface (q,3), m, at most SAMPLES points each.
-        The value is None if the second surface is not solid.
+        """Pair of arrays: sample points (p,3), m, of the first surface, and sample points (q,3), m, of the second
+        surface. Each array has at most SAMPLES points. If the second surface is not solid, the property is None instead
+        of a pair.
 
-        A solid encloses volume. If two surfaces overlap and the second is solid, some points of one surface are usually
-        inside the other. A closed collider that contains most of the first surface counts as a room, not as a solid.
+        A solid surface encloses volume. If two surfaces overlap and the second is solid, some points of one surface are
+        usually inside the other. The surface of a body is solid. A closed collider is solid, unless it contains at
+        least half of the first surface's sample points: such a collider counts as a room.
         """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)

@@ -1,7 +1,9 @@
-"""Fit of skinning handles to the frames of a bake: affine maps, blended by weights at the surface vertices.
+"""Fit of skinning handles to the frames of a bake. A handle is an affine map per frame, and constant weights at the
+surface vertices blend the handles.
 
-Subspace solvers provide the weights. For other solvers, the weights of skinning modes and of handles at the body's pins
-are computed. The bake reports the error of the fit, which is small for subspace solvers.
+Subspace solvers provide the weights. For other solvers, two kinds of weights are computed: skinning modes (smooth
+weights, the eigenvectors of an elastic Laplacian), and weights of handles at the body's pins. The bake reports the
+error of the fit, which is small for subspace solvers.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from .compile_kernels import warm_up
 
 
 def mode_count(job: Job, model: Model, modes: int) -> int:
-    """Return the number of skinning modes to compute for a body if ``modes`` are requested; 0 for a subspace solver.
+    """Return the number of skinning modes to compute for a body if ``modes`` are requested; 0 for a subspace solver. A
+    skinning mode is a smooth weight function that blends handles (affine maps).
 
     The number is at least the number of connected parts of the mesh without a pin, and at most the number of free
     vertices. A subspace solver has its own modes.
@@ -61,10 +64,10 @@ def find_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Fit handles with ``modes`` skinning modes to all frames in a store, and store the handles. Return "done" or
-    "stopped".
+    """Fit handles to all frames in a store, and store the handles. Return "done" or "stopped".
 
-    Stored handles that are valid are not fitted again.
+    A handle is an affine map per frame, and constant vertex weights blend the handles. ``modes`` is the requested
+    number of skinning modes, which are such weights. Stored handles that are valid are not fitted again.
     """
     try:
         if cached_handles(job, store, modes) is None:
@@ -85,10 +88,11 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fit handles to all frames in a store, and store the handles.
+    """Fit handles to all frames in a store, and store the handles. A handle is an affine map per frame, and constant
+    vertex weights blend the handles.
 
-    ``modes`` is the number of skinning modes for solvers without a subspace. The number is doubled, up to
-    :data:`MOST_MODES`, until the largest error in any frame is below :data:`CLOSE` of the body's size.
+    ``modes`` is the number of skinning modes, which are such weights, for solvers without a subspace. The number is
+    doubled, up to :data:`MOST_MODES`, until the largest error in any frame is below :data:`CLOSE` of the body's size.
 
     Raises
     ------

@@ -69,10 +69,10 @@ class GroupStepper:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Name of the first body that begins inside a collider, and the displacement (x, y, z), m, that separates the
-        two.
+        """Tuple of the name of the first body that begins inside a collider, and the displacement (x, y, z), m, that
+        moves this body out of the collider. The tuple is empty if no body begins inside a collider.
 
-        The tuple has the form of ``errors.OverlapError.move``, and is empty if no body begins inside a collider.
+        A tuple that is not empty has the form of ``errors.OverlapError.move``.
         """
         return self._gathering.separation
 
@@ -232,10 +232,11 @@ class GroupStepper:
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
-        """Return the joined space of ``bodies`` (indices) with their present pins and stiffness.
+        """Return the merged space of ``bodies`` (indices), with their present pins and stiffness. A merged space has
+        the unknowns of all its bodies, so that the bodies can be solved as one system.
 
-        Growing bodies have a rest shape of their present size. In a subspace, ``before`` may be an earlier joined space
-        of the bodies. The basis of ``before`` is then kept, and only elasticity and pins are replaced.
+        Growing bodies have a rest shape of their present size. In a subspace, ``before`` may be an earlier merged space
+        of the same bodies. The basis of ``before`` is then kept, and only elasticity and pins are replaced.
         """
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]

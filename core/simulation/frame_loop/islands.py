@@ -37,7 +37,9 @@ Bodies = tuple[int, ...]
 
 @dataclass
 class Island:
-    """Bodies that are solved as one system: the space that joins them, the solver, and the contact load."""
+    """Bodies that are solved as one system. ``space``: merged space, which has the unknowns of all these bodies.
+    ``meeting``: contact load of these bodies.
+    """
 
     space: Space
     solver: Solver

@@ -158,7 +158,7 @@ def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] |
 def materials(
     job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
 ) -> MaterialFields:
-    """Return the material parameters per tet of a job, and store them for interfaces, which display them."""
+    """Return the material parameters per tet of a job, and store them for display in user interfaces."""
     on_event(Phase("materials", 0, 1))
     fields = fields_of(job, mesh, embedding)
     if store is not None:
