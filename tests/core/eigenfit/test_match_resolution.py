@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 from sinew.benchmarks.physics.lattice import BODIES, held_job, stiffness_and_mass
-from sinew.core.foundation.events import Mesh
+from sinew.core.foundation.events import Event, Mesh
 from sinew.core.foundation.schema.settings import ResolutionSettings
+from sinew.core.jobs.job.environment import Ground
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.store import cached_spectra
 from sinew.core.jobs.store.frame_store import FrameStore
@@ -103,3 +104,26 @@ def test_pins_of_the_finer_lattice_are_as_firm_as_while_it_swings():
     ).model
     soft, firm = (vibrations(replace(finer, anchors=by * finer.anchors), 1).eigenvalues[0] for by in (1.0, 4.0))
     assert 1.005 * soft < found < firm
+
+
+@pytest.mark.parametrize(
+    ("touches", "method", "is_matched"),
+    [(True, "automatic", False), (True, "fitted_materials", True), (False, "automatic", True)],
+)
+def test_the_automatic_choice_leaves_a_falling_body_unmatched_if_it_collides(touches, method, is_matched):
+    """Its impacts are not part of the trial, which cannot predict them."""
+    falling = job("mixed_fem", match_resolution=True, match_method=method, match_cells=16)
+    frames = falling.frame_count
+    none = {
+        "pinned_vertices": np.zeros(0, dtype=np.int64),
+        "pin_positions": np.zeros((frames, 0, 3)),
+        "pin_held": np.zeros((frames, 0), dtype=bool),
+    }
+    said: list[Event] = []
+    prepared = prepare(
+        falling.with_body(**none, colliders=(Ground(height=-1.0),) if touches else ()), None, said.append
+    )
+    match = next(each for each in said if isinstance(each, Mesh)).match
+    assert (prepared.matching is not None) == is_matched
+    assert match.startswith(f"{REFUSED}the body has no pins and collides") != is_matched
+    assert is_matched or "Fitted Materials" in match
