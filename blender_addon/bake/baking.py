@@ -169,9 +169,10 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. First move the frames if the .blend was renamed, or copy
-    frames that another object or .blend also uses. Raise StoreError if there is no bake, or if the frames cannot be
-    moved or copied. If ``shown``, also raise StoreError if the scene displays frames other than those of the store.
+    """Return the store of the object's last bake, for writing. If the .blend was renamed, first move
+    the frames to its cache folder. Copy the frames if another object or another .blend uses them too. Raise StoreError
+    for an object without a bake, or if the frames cannot be moved or copied. If ``shown``, also raise StoreError if the
+    scene displays frames other than those of the store.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):

@@ -103,8 +103,8 @@ def compare_path(folder: Path) -> Path:
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the absolute path of the frame folder that the object's bake record names. Return None if there is no
-    bake, or if :func:`stored_path` refuses the path.
+    """Return the absolute path of the frame folder that the object's bake record names. Return None for an
+    object without a bake, or if :func:`stored_path` refuses the path.
 
     A recorded path that begins with // is relative to a folder: for a linked object, the folder of the library; for any
     other object, the folder ``home``. If ``home`` is "", the recorded path is relative to the folder that the bake

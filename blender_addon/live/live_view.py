@@ -70,7 +70,7 @@ class View(Layer):
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
         """Set up the preview of the body, and subdivide it by the ``settings`` of the body's Subdivision modifier.
-        ``settings`` is None if there is no such modifier.
+        ``settings`` is None for a body without this modifier.
         """
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:

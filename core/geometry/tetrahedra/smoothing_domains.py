@@ -52,8 +52,8 @@ def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
     ascending vertex indices (m,2). Tets that share such an edge form a smoothing domain. Return None if the mesh is not
     a part of the draft lattice, or if it has painted refinement.
 
-    Centres and corners of cells are told apart by parity only. If vertex 0 is a cell centre, the edges join two cell
-    corners instead; exchanging centres and corners leaves the lattice unchanged.
+    Only the parity of coordinates distinguishes cell centres from cell corners. If vertex 0 is a cell centre, the
+    edges join two cell corners instead. The lattice is the same if centres and corners are exchanged.
     """
     volumes = mesh.volumes
     side = float(np.cbrt(12.0 * volumes.mean()))

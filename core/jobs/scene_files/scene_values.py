@@ -63,15 +63,15 @@ class Table:
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
-        """Return the string in the entry ``name``, or the ``default`` if there is no such entry."""
+        """Return the string in the entry ``name``, or the ``default`` without this entry."""
         return self._of_type(name, default, f'Write {name} = "WORD", in quotes.', ", not a text")
 
     def switch(self, name: str) -> bool:
-        """Return the boolean in the entry ``name``; False if there is no such entry."""
+        """Return the boolean in the entry ``name``. Return False without this entry."""
         return self._of_type(name, False, "Write true or false.")
 
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
-        """Return the integer in the entry ``name``, or the ``default`` if there is no such entry.
+        """Return the integer in the entry ``name``, or the ``default`` without this entry.
 
         The integer must lie between ``low`` and ``high``. Raise SettingsError, with the ``remedy``, for other values.
         """
@@ -83,7 +83,7 @@ class Table:
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
         """Return the string in the entry ``name``, which must be one of ``words``.
 
-        If there is no such entry, return the ``default``. Without ``default``, the entry is required.
+        Return the ``default`` if the entry is missing. The entry is required if ``default`` is empty.
         """
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
@@ -175,7 +175,7 @@ class Table:
         return SettingsError(f"{self._label_of(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
-        """Return the entry ``name`` as an array, or the ``default`` if there is no such entry.
+        """Return the entry ``name`` as an array, or the ``default`` without this entry.
 
         Raise SettingsError, with the ``remedy``, if the entry is not an array of numbers.
         """

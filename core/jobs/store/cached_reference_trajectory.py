@@ -43,8 +43,8 @@ def cached_reference_trajectory(
     trajectory, compute and store the trajectory.
 
     ``held``: additional loads that hold the body, such as springs of pins. ``swings``: number of simulated periods of
-    the slowest vibration. ``across``: True for a load that excites all vibrations, False for a load that excites only
-    the slowest. The result is None if the model has more than TRIED tets, or if the simulation fails.
+    the slowest vibration. ``load``: name of the load (:func:`...methods.eigenfit.trial_simulation.trial_loads`). The
+    result is None if the model has more than TRIED tets, or if the simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None

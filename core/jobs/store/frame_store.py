@@ -8,7 +8,7 @@ reported frame.
     mesh.sinew         tetrahedra and embedding
     materials.sinew    materials of the tetrahedra
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
-    spectra.sinew      vibrations for a match with a finer body; swing.sinew: trial simulation of that body
+    spectra.sinew      vibrations for a match with a finer body; swing_*.sinew: trial simulations of that body
     touching.sinew     contact points on the surface of a body in a subspace
     skin.sinew         contact surface of a lattice, from which a simulation builds contact (``cached_collision_proxy``)
     display.sinew      data with which an interface draws a body in live mode (``live_service.display_arrays``)
@@ -49,14 +49,14 @@ STORE_FORMAT = 10
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
 """Largest size, bytes, of the header of ``about.sinew``, which panels read at each redraw; some kilobytes are usual."""
-SWINGS = ("swing_slowest", "swing_turning", "swing_thin", "swing_long")
+TRAJECTORIES = ("swing_slowest", "swing_turning", "swing_thin", "swing_long")
 """Names of cached reference trajectories, one per load of the trial simulation."""
 CACHED = (
-    *("mesh", "materials", "subspace", "spectra", *SWINGS, "shapes", "touching", "skin", "display", "meeting"),
+    *("mesh", "materials", "subspace", "spectra", *TRAJECTORIES, "shapes", "touching", "skin", "display", "meeting"),
     *("handles", "difference", "compared"),
 )
 """Names of cached results. Each may be deleted at any time; most hold a key of the data that they were made from."""
-LENT = ("mesh", "materials", "subspace", "spectra", *SWINGS, "touching", "skin")
+LENT = ("mesh", "materials", "subspace", "spectra", *TRAJECTORIES, "touching", "skin")
 """Names of cached results that another store can use."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})

@@ -63,8 +63,8 @@ class StepPotential(Protocol):
 
     def update(self, positions: np.ndarray) -> bool:
         """Update lagged terms (such as friction) to ``positions`` (n,3), m, after a full step of the solver or at the
-        solver's solution. Return True if the update changed the potential noticeably. By default, there are no lagged
-        terms.
+        solver's solution. Return True if the update changed the potential noticeably. A potential without lagged
+        terms returns False.
         """
         return False
 

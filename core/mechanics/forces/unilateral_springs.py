@@ -101,8 +101,8 @@ class UnilateralSprings:
         """Set the active springs: the springs that push when the points have the displacements ``u`` (p,3), m. Return
         True if the set of active springs changed.
 
-        The stiffness of newly active springs times ``scale`` is added to the ``blocks`` of the solver's matrix. The
-        stiffness of springs that are no longer active, times ``scale``, is subtracted.
+        Add the stiffness of newly active springs to the ``blocks`` of the solver's matrix. Subtract the stiffness of
+        springs that have become inactive. Both are multiplied by ``scale``.
         """
         pushing = self.depths(u) > 0.0
         changed = pushing != self.pushing
