@@ -169,10 +169,9 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. If the .blend was renamed, first move
-    the frames to its cache folder. Copy the frames if another object or another .blend uses them too. Raise StoreError
-    for an object without a bake, or if the frames cannot be moved or copied. If ``shown``, also raise StoreError if the
-    scene displays frames other than those of the store.
+    """Return the store of the object's last bake, for writing. Move the frames if the .blend was renamed. Copy frames
+    that another object or another .blend uses too. Raise StoreError for an object without a bake, or if the frames
+    cannot be moved or copied. If ``shown``, also raise StoreError if the scene displays frames of another store.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
