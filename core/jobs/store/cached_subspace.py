@@ -28,7 +28,7 @@ from ...methods.subspaces.reduced_model import (
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
-SUBSPACE_FORMAT = 6
+SUBSPACE_FORMAT = 7
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
