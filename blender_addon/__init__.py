@@ -1,6 +1,6 @@
 """Blender add-on: all code that uses both Blender and the library, except operators and panels.
 
-Importing this package loads neither Blender nor the library; :func:`register` loads both.
+Importing this package loads neither Blender nor the library. :func:`register` loads both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Kill a running bake, whose finished frames stay on disk, and undo :func:`register`."""
+    """Kill a running bake and undo :func:`register`. Finished frames stay on disk."""
     from . import registration
 
     registration.unregister()

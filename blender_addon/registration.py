@@ -32,8 +32,10 @@ ANSWERING = (
     outdated,
     mode_playback,
 )
-"""Modules with ``HANDLERS``, in calling order. A reading of the scene changes the frame. ``job_queue`` cancels such a
-reading, so ``job_queue`` must come before ``live_handlers``, which restores the scene.
+"""Modules with ``HANDLERS``, in calling order.
+
+A reading of the scene changes the frame. ``job_queue`` cancels such a reading, so ``job_queue`` must come before
+``live_handlers``, which restores the scene.
 """
 
 KEYS = (
@@ -54,7 +56,7 @@ _is_registered = False
 
 
 def register() -> None:
-    """Register the add-on in Blender, or in a script that uses the ``bpy`` module. If it is registered, do nothing."""
+    """Register the add-on in Blender, or in a script that uses the ``bpy`` module. A second call does nothing."""
     if is_registered():
         return
     from .. import operators, ui
@@ -89,8 +91,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Kill the child process and undo :func:`register`. If the add-on is not registered, do nothing: some versions of
-    Blender call this twice at exit.
+    """Kill the child process and undo :func:`register`. A second call does nothing.
+
+    Some versions of Blender call this function twice at exit.
     """
     if not is_registered():
         return
@@ -131,9 +134,7 @@ def unregister() -> None:
 
 
 def _handlers() -> Iterator[tuple[list[Any], Any]]:
-    """Yield pairs of a handler list of Blender and a handler of Sinew to be added to it. Handlers whose list this
-    version of Blender lacks are left out.
-    """
+    """Yield pairs of a handler list of Blender and a handler of Sinew for this list."""
     handlers = [pair for module in ANSWERING for pair in module.HANDLERS]
     for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
         if hasattr(bpy.app.handlers, name):
@@ -141,23 +142,25 @@ def _handlers() -> Iterator[tuple[list[Any], Any]]:
 
 
 def _end_threads() -> None:
-    """End the worker threads of the Numba kernels, if the kernels were loaded in this process."""
+    """End the worker threads of the Numba kernels."""
     if kernels := sys.modules.get(f"{PACKAGE}.core.foundation.kernels.jit"):
         kernels.end_threads()
 
 
 def leave() -> None:
-    """Unregister the add-on at exit. Some ``bpy`` wheels do not unregister add-ons, and crash when they free the
-    classes of an add-on that is still registered.
+    """Unregister the add-on at exit.
+
+    Some ``bpy`` wheels do not unregister add-ons, and crash when they free the classes of a registered add-on.
     """
     unregister()
     _let_go_of_bpy()
 
 
 def _let_go_of_bpy() -> None:
-    """Remove ``bpy`` from the modules of Sinew at exit. Blender 4.2 never frees classes whose properties have
-    callbacks, nor their modules. A reference to ``bpy`` in them would outlive the interpreter, and freeing it then
-    crashes.
+    """Remove ``bpy`` from the modules of Sinew at exit.
+
+    Blender 4.2 never frees classes whose properties have callbacks, nor their modules. A reference to ``bpy`` in such a
+    module would outlive the interpreter, and freeing it then crashes.
     """
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{PACKAGE}."):
@@ -165,9 +168,7 @@ def _let_go_of_bpy() -> None:
 
 
 def is_registered() -> bool:
-    """Return True if the add-on is registered. Can be called after :func:`leave`, when this module has no ``bpy`` any
-    more.
-    """
+    """Return True if the add-on is registered. Callable even after :func:`leave`."""
     return _is_registered
 
 

@@ -1,1 +1,1 @@
-"""Sinew, the library: elastic bodies of very different materials. It does not depend on Blender."""
+"""Library for the simulation of elastic bodies, independent of Blender."""

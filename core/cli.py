@@ -1,8 +1,9 @@
 """Command line of the library: ``sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
 
-Simulates a scene file (see ``jobs/scene_files/scene_file.py``) without Blender. Frames are stored in a folder beside
-the output while they are computed, so that ``--resume`` continues a stopped run. The output is a .npz or .pc2 file, or
-any surface format of meshio. Ctrl+C or SIGTERM stops the run after the current step, a second one immediately.
+The command simulates a scene file without Blender. ``jobs/scene_files/scene_file.py`` documents scene files. Frames are
+stored in a folder beside the output, so that ``--resume`` can continue a stopped run. The output is a .npz or .pc2
+file, or any surface format of meshio. The first Ctrl+C or SIGTERM stops the run after the current step, the second
+immediately.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line. Return 0 if finished, 1 after an error (printed on stderr), 3 if stopped and resumable."""
+    """Run the command line.
+
+    Return the exit code: 0 if finished, 1 after an error (printed on stderr), 3 if stopped and resumable.
+    """
     parser = argparse.ArgumentParser(
         prog="sinew",
         description="Simulate a scene file without Blender.",
@@ -103,9 +107,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
 
 
 def _refused(errors: dict[str, SinewError]) -> int:
-    """Print ``errors``, a mapping from body names to errors, on stderr. Return the exit code: 1 if there are errors,
-    else 0. An error shared by several bodies that were baked together is printed once, with the names of all of them.
-    """
+    """Print the ``errors`` of bodies on stderr, and return the exit code."""
     hindered: dict[SinewError, list[str]] = {}
     for name, error in errors.items():
         hindered.setdefault(error, []).append(name)
@@ -130,7 +132,10 @@ def print_event(event: Event, last_frame: int) -> None:
 
 
 def words_of(event: Event, last_frame: int) -> list[str]:
-    """Return the lines of text that describe an event of a bake; ``last_frame`` is the bake's last frame number."""
+    """Return the lines of text that describe an event of a bake.
+
+    ``last_frame``: number of the bake's last frame.
+    """
     match event:
         case Phase("compile" | "tetrahedralize" | "simulate", done, total):
             return [f"{event.phase.capitalize()} {done}/{total}"]

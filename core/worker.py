@@ -1,18 +1,24 @@
 """Child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES
 [UNTIL [BESIDE]]]``.
 
-TASK is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more use no store:
-``compile`` compiles all kernels at the lowest priority; ``stages`` compiles named groups of kernels, except groups that
-another process is compiling. If MODES, the requested number of skinning modes, is not 0, frames are also stored as
-handles: affine maps, blended by skinning weights. A bake stops after frame UNTIL, unless that is empty. BESIDE is the
-number of other bodies baked with the first. If BESIDE is not 0, the first line of standard input is a JSON list, which
-may be longer than a command line. For a bake, the list is ``[[STORE_FOLDER, MODES], ...]`` of the other bodies. For
-``stages``, the list has the names of the groups.
+TASK: ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more tasks use no
+store: ``compile`` compiles all kernels at the lowest priority; ``stages`` compiles named groups of kernels, except
+groups that another process is compiling.
 
-The process loads the package under the parent's import name, so that both share compiled kernels, reads the job from
-the store and prints events as JSON lines. It stops between steps when its standard input closes or contains a line
-``stop``; other lines are commands of live mode. If its parent ends, it ends within a second. Files are complete at any
-time.
+MODES: requested number of skinning modes. If it is not 0, frames are also stored as handles: affine maps, blended by
+skinning weights.
+
+UNTIL: last frame of a bake; empty for all frames.
+
+BESIDE: number of other bodies baked with the first. If it is not 0, the first line of standard input is a JSON list,
+which may be longer than a command line. For a bake, the list is ``[[STORE_FOLDER, MODES], ...]`` of the other bodies.
+For ``stages``, the list has the names of the groups.
+
+The process loads the package under the parent's import name, so that both processes share compiled kernels. It reads
+the job from the store and prints events as JSON lines. It stops between steps when its standard input closes or
+contains a line ``stop``; other lines are commands of live mode. If its parent ends, it ends within a second. Files are
+complete at any time.
+
 Exit code 0: finished or stopped; 1: an error, which was printed as an event.
 """
 
@@ -43,7 +49,7 @@ SYNCHRONIZE, FOREVER, ONLY_ONCE = 0x100000, 0xFFFFFFFF, 8
 
 
 def _load_package(name: str, folder: str) -> None:
-    """Register the package at ``folder`` in ``sys.modules`` by its full name, without executing parent packages."""
+    """Register the package at ``folder`` in ``sys.modules`` without executing its parent packages."""
     parts = name.split(".")
     for k in range(1, len(parts)):
         parent = ".".join(parts[:k])
@@ -57,18 +63,17 @@ def _load_package(name: str, folder: str) -> None:
 
 
 def _add_runtime() -> None:
-    """Add Blender's folder ``blender.crt`` to the DLL search path on Windows, where Blender's Python lacks the C++
-    runtime that Numba needs.
-    """
+    """Add Blender's C++ runtime, which Numba needs, to the DLL search path on Windows."""
     folder = os.path.join(os.path.dirname(os.path.dirname(sys.prefix)), "blender.crt")
     if sys.platform == "win32" and os.path.isdir(folder):
         os.add_dll_directory(folder)
 
 
 def _lines_on_windows() -> Iterator[str]:
-    """Yield the lines of standard input without a blocking read, so that imports do not hang. OpenBLAS, a library in
-    NumPy, SciPy and CVXOPT, queries the standard input pipe while it is loaded. During a blocking read, Windows delays
-    the query until the read ends.
+    """Yield the lines of standard input without a blocking read.
+
+    OpenBLAS, a library in NumPy, SciPy and CVXOPT, queries the standard input pipe while it is loaded. During a
+    blocking read, Windows delays the query until the read ends, so the import hangs.
     """
     import ctypes
     import msvcrt
@@ -83,8 +88,10 @@ def _lines_on_windows() -> Iterator[str]:
 
 
 def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) -> Iterator[str]:
-    """Yield the lines of a stream as they arrive. ``waiting()`` returns the number of bytes that can be read without
-    blocking, None at the end of the stream; ``read(count)`` reads them.
+    """Yield the lines of a stream as they arrive.
+
+    ``waiting()`` returns the number of bytes that can be read without blocking, or None at the end of the stream.
+    ``read(count)`` reads ``count`` bytes.
     """
     said = b""
     while (count := waiting()) is not None:
@@ -96,9 +103,7 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 
 def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
-    """Return a queue that receives the lines which the parent sends on standard input. If the parent sends the line
-    "stop" or closes the input, the event given as ``stop`` is set, and None is put in the queue.
-    """
+    """Return a queue of the lines that the parent sends, and set ``stop`` at their end."""
     said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -114,7 +119,7 @@ def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one task with the command-line arguments of this module; return the exit code."""
+    """Run one task with the command-line arguments of this module, and return the exit code."""
     package, folder, parent, store_folder, task = arguments[:5]
     modes = int(arguments[5]) if len(arguments) > 5 else 0
     until = int(arguments[6]) if len(arguments) > 6 and arguments[6] else None
@@ -218,8 +223,9 @@ def _work(
 
 
 def end_with(parent: int) -> None:
-    """Make the operating system end this process when the process with the id ``parent`` ends for any reason. A Python
-    thread could not do so while third-party compiled code runs.
+    """Make the operating system end this process when the process with the id ``parent`` ends.
+
+    A Python thread could not do so while third-party compiled code runs.
     """
     if sys.platform == "win32":
         _end_with_on_windows(parent)
@@ -235,8 +241,9 @@ def end_with(parent: int) -> None:
 
 
 def watch_for(parent: int) -> None:
-    """Start a shell that checks each second if the process with the id ``parent`` runs and, if not, ends this process.
-    It is needed since macOS does not report the end of a parent, and Linux only that of a direct parent.
+    """Start a shell that ends this process within a second after the process with the id ``parent`` ends.
+
+    macOS does not report the end of a parent, and Linux reports only the end of a direct parent.
     """
     this = os.getpid()
     look = f"while kill -0 {this}; do kill -0 {parent} || kill -9 {this}; sleep 1; done 2>/dev/null"
@@ -245,9 +252,10 @@ def watch_for(parent: int) -> None:
 
 
 def _end_with_on_windows(parent: int) -> None:
-    """Register a Windows wait that calls TerminateProcess at the end of the process with the id ``parent``. Windows
-    passes two arguments: a pointer chosen here, and a timeout flag. The pointer is the handle of this process, which
-    TerminateProcess ends. The flag is 0, since the wait has no timeout, and becomes the exit code.
+    """Register a Windows wait that ends this process when the process with the id ``parent`` ends.
+
+    Windows calls TerminateProcess with two arguments: a pointer chosen here, and a timeout flag. The pointer is the
+    handle of this process. The flag is 0, since the wait has no timeout, and becomes the exit code.
     """
     import ctypes
 

@@ -1,4 +1,4 @@
-"""Operators that bake bodies, stop and resume bakes, separate overlapping bodies, and check or move baked frames."""
+"""Operators that bake bodies and manage their bakes."""
 
 from functools import partial
 from typing import Any
@@ -22,11 +22,11 @@ from . import polls
 from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
-"""Duration of a bake, s. If a bake has run longer, Esc outside Sinew's panels asks whether to stop the bake."""
+"""Duration of a bake, s, after which Esc asks before stopping the bake. Over Sinew's panels, Esc never asks."""
 FIRST_NAME = "untitled.blend"
 """Blender's default name of an unsaved file."""
 USUAL_PRE_ROLL = 10
-"""Default number of frames over which overlapping bodies grow from a shrunk state to their size."""
+"""Default number of frames in which overlapping bodies grow from shrunk to full size."""
 
 
 def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:

@@ -1,4 +1,4 @@
-"""Operators of bodies: enable and disable Sinew, copy settings, add examples."""
+"""Operators that enable and disable Sinew, copy settings, and add examples."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Operators that compare a bake with a second bake of other settings, drawn as a ghost over the body."""
+"""Operators that compare a bake with a second bake of other settings. The second bake is drawn as a ghost."""
 
 from functools import partial
 from typing import Any

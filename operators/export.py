@@ -39,7 +39,7 @@ def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
 
 
 def _chosen_path(self: Any) -> str:
-    """Return the chosen path, with a suffix that fits the format."""
+    """Return the chosen path with a suffix of the file format."""
     path = Path(bpy.path.abspath(self.filepath))
     endings = ENDINGS[self.file_format]
     known = path.suffix.lower() in (ending for group in ENDINGS.values() for ending in group)
@@ -70,7 +70,7 @@ def export_bake(self: Any, context: Any, obj: Any) -> None:
 
 
 def _guess_format(self: Any) -> None:
-    """Set the format from the suffix of the file path, for scripts that pass only the path."""
+    """Set the format from the suffix of the file path."""
     suffix = Path(self.filepath).suffix.lower()
     for name, _, _ in formats_here():
         if suffix in ENDINGS[name]:

@@ -1,4 +1,4 @@
-"""Operators of live mode, for its buttons and keys; ``live_grab.py`` has the operator that drags the body."""
+"""Operators of live mode, except the operator that drags the body (``live_grab.py``)."""
 
 from typing import Any
 

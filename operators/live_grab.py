@@ -1,4 +1,4 @@
-"""Operator that drags the body in live mode, modal only while the mouse button is down."""
+"""Modal operator that drags the body in live mode while the mouse button is down."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EV
 
 
 def draw_status(header: Any, context: Any) -> None:
-    """Draw the hints for dragging in the status bar, in place of Blender's own."""
+    """Draw the hints for dragging in the status bar."""
     draw_hints(header.layout, HINTS)
 
 

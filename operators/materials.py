@@ -1,4 +1,4 @@
-"""Operators of the list of physical materials, and of the vertex groups and textures that map them onto the body."""
+"""Operators of physical materials, and of the vertex groups that map the materials onto the body."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ remove_material, move_material = list_operators(
 
 
 def preset_property(description: str) -> Any:
-    """Return an enum property that chooses a material preset; ``description`` is its tooltip."""
+    """Return an enum property of the material presets. ``description`` is the property's tooltip."""
     return EnumProperty(
         name="Preset",
         description=description,
@@ -32,7 +32,7 @@ def preset_property(description: str) -> Any:
 
 
 def about_preset(properties: Any) -> str:
-    """Return ": " and the description of the preset chosen in ``properties``; "" if there is no such preset."""
+    """Return ": " and the description of the preset in ``properties``. An unknown preset returns ""."""
     return next((f": {item[2]}" for item in choices.preset_items() if item[0] == properties.preset), "")
 
 

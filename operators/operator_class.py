@@ -1,5 +1,6 @@
-"""Decorator that makes an operator from a function: its name becomes the identifier, its docstring the tooltip, and a
-SinewError a report.
+"""Decorator that makes a Blender operator from a function.
+
+The function's name becomes the identifier, its docstring the tooltip, and a SinewError an error report.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +19,7 @@ from ..core.foundation.errors import SinewError
 from . import polls
 
 EDITS = {"REGISTER", "UNDO"}
-"""Options of operators that change the scene. With ``UNDO`` alone, Adjust Last Operation (F9) cannot repeat them."""
+"""Options of operators that change the scene. ``REGISTER`` lets Adjust Last Operation (F9) repeat an operator."""
 
 
 def operator(
@@ -37,7 +38,7 @@ def operator(
     label : label of the button
     ask : function of a context that raises :class:`polls.PollFailure` if the button is disabled
     options : ``bl_options``
-    keep : also store a SinewError in the body's record, which its panel shows
+    keep : also store a SinewError in the body's record, for display in the panel
     parts : properties of the operator by name, and the functions ``invoke``, ``check``, ``draw`` that Blender calls;
     ``description(context, properties)`` returns a tooltip that depends on the properties
     """
@@ -63,8 +64,9 @@ def operator(
 
 
 def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Callable[[Any, Any], set[str]]:
-    """Return an operator's ``execute``, which calls ``run``; a SinewError is reported and, with ``keep``, stored in the
-    body's record.
+    """Return an operator's ``execute`` method, which calls ``run``.
+
+    ``execute`` reports a SinewError. If ``keep`` is True, the body's record stores the error, too.
     """
 
     @wraps(run)
@@ -81,7 +83,7 @@ def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Cal
 
 
 def refused(operator: Any, error: Exception | str) -> set[str]:
-    """Report an error that left the scene unchanged; return ``{"CANCELLED"}`` for ``execute``."""
+    """Report an error and return ``{"CANCELLED"}``, the result of ``execute``."""
     operator.report({"ERROR"}, str(error))
     return {"CANCELLED"}
 
@@ -101,14 +103,14 @@ BY_ESC = {
     ),
     "invoke": _invoke_by_key,
 }
-"""Class members of operators that end a task and can be run by Esc. While an animation plays, Esc ends the playback,
-not the task.
+"""Class members of an operator that ends a task by Esc. While an animation plays, Esc ends the playback, not the task.
 """
 
 
 def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
-    """Execute the operator, but ask first if it would delete baked frames of ``bodies``; ``button`` is the label of the
-    confirmation. Return the result of ``invoke``.
+    """Execute the operator, after a confirmation if baked frames of ``bodies`` would be deleted.
+
+    ``button`` is the label of the confirmation. Returns the result of ``invoke``.
     """
     lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
     if not lost:
@@ -119,8 +121,10 @@ def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], 
 
 
 def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the class members of an operator that writes a file. ``about``: tooltip of the file path. ``endings``:
-    filter of the file browser, such as "*.blend". ``path_of(self)`` returns the chosen path with its suffix.
+    """Return the class members of an operator that writes a file.
+
+    ``about``: tooltip of the file path. ``endings``: filter of the file browser, such as "*.blend". ``path_of(self)``
+    returns the chosen path with its suffix.
     """
 
     def check(self: Any, context: Any) -> bool:
@@ -143,7 +147,7 @@ def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[
 
 
 def choose_file(operator: Any, context: Any, first: str) -> set[str]:
-    """Open the file browser with ``first`` as the proposed path; return the result of ``invoke``."""
+    """Open the file browser at the proposed path ``first``. Returns the result of ``invoke``."""
     operator.filepath = first
     context.window_manager.fileselect_add(operator)
     return {"RUNNING_MODAL"}
@@ -152,12 +156,12 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
 def list_operators(
     noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
 ) -> tuple[type, type]:
-    """Return two operators for a list of a body, such as its materials. The first operator removes the active item with
-    the item's animation. The second operator moves the active item up or down.
+    """Return the operators that remove and move the active item of a body's list.
 
-    ``noun``: name of one item in the code, such as "material"; the list's property is ``noun`` + "s". ``label``: name
-    of one item in the interface. ``ask`` raises :class:`polls.PollFailure` if the operators are disabled. ``order``:
-    end of the move operator's tooltip. ``stays``: end of the remove operator's tooltip.
+    Removing an item also removes the item's animation. ``noun``: name of one item in the code, such as "material"; the
+    list's property is ``noun`` + "s". ``label``: name of one item in the interface. ``ask`` raises
+    :class:`polls.PollFailure` if the operators are disabled. ``order``: end of the move operator's tooltip. ``stays``:
+    end of the remove operator's tooltip.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:

@@ -1,7 +1,6 @@
-"""Weight paint stroke on a material's map, followed by the normalization of all maps, as a single undo step.
+"""Macro that paints a stroke on a material's map and normalizes all maps, as one undo step.
 
-Blender's Auto Normalize ignores groups without bones, and a depsgraph handler would run at every dab of a stroke. So a
-macro paints and then normalizes; its key is active only while a material's map is painted.
+Blender's Auto Normalize ignores groups without bones. A depsgraph handler would run at every dab of a stroke.
 """
 
 from typing import Any
@@ -35,8 +34,6 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
 
 def _holds_a_brush(context: bpy.types.Context) -> bool:
-    """Return True if the active tool is a brush. The paint stroke macro of this module is bound to the mouse button.
-    With other tools, such as the gradient, the tool itself has to receive the button, so the macro must not run.
-    """
+    """Return True if the active tool is a brush: other tools need the mouse button themselves."""
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))

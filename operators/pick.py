@@ -95,9 +95,7 @@ class SINEW_OT_pick(bpy.types.Operator):
         return {"FINISHED"}
 
     def _missed(self):
-        """Select the object under the pointer. This runs after a click that hits no vertex of the body, so that a click
-        elsewhere selects as it does without this tool.
-        """
+        """Select the object under the pointer, after a click beside the body."""
         if self._box.is_open:
             return {"CANCELLED"}
         return bpy.ops.view3d.select(location=self._end)

@@ -12,8 +12,7 @@ from . import polls
 from .operator_class import EDITS, operator, refused
 
 WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
-"""Name of each target's vertex group, which tooltips show. The keys are the names of the targets in ``picks.TARGETS``.
-"""
+"""Name of the vertex group of each target, for tooltips. The keys are those of ``picks.TARGETS``."""
 
 
 def _about_assigning(context: Any, properties: Any) -> str:

@@ -18,11 +18,11 @@ RENDERING = "Blender renders: wait until it is done"
 
 
 class PollFailure(Exception):
-    """Reason why a button is disabled; empty if the button's panel already shows the reason."""
+    """Reason why a button is disabled. The text is empty if the button's panel already shows the reason."""
 
 
 def where(ask: Callable[[Any], Any]) -> classmethod:
-    """Return an operator's ``poll``, which is False if ``ask(context)`` raises :class:`PollFailure`."""
+    """Return an operator's ``poll``. ``poll`` returns False if ``ask(context)`` raises :class:`PollFailure`."""
 
     def poll(cls: Any, context: Any) -> bool:
         try:
@@ -37,7 +37,7 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
 
 
 def refuse(words: str) -> None:
-    """Raise :class:`PollFailure` with the reason ``words``, unless it is empty."""
+    """Raise :class:`PollFailure` with the reason ``words``, unless ``words`` is empty."""
     disable_if(words, words)
 
 
@@ -48,13 +48,14 @@ def disable_if(is_so: Any, words: str) -> None:
 
 
 def in_object_mode(context: Any) -> None:
-    """Raise PollFailure unless Blender is in Object Mode and needs no restart after an update of Sinew."""
+    """Raise PollFailure if Blender is not in Object Mode, or if an update of Sinew needs a restart."""
     refuse(restart.needed() or ("" if context.mode == "OBJECT" else NOT_IN_OBJECT))
 
 
 def mesh_object(context: Any) -> Any:
-    """Return the active object; raise PollFailure unless it is a local mesh and no restart of Blender is pending after
-    an update of Sinew.
+    """Return the active mesh object.
+
+    Raises PollFailure if the active object is linked or not a mesh, or if an update of Sinew needs a restart.
     """
     refuse(restart.needed())
     obj = context.object
@@ -64,7 +65,7 @@ def mesh_object(context: Any) -> Any:
 
 
 def body(context: Any) -> Any:
-    """Return the active body, or the body whose bake the active object shows; raise PollFailure if there is none."""
+    """Return the active body, or the body whose bake the active object shows. Raises PollFailure without a body."""
     mesh_object(context)
     obj = duplicate_result.body_of(context)
     disable_if(obj is None, "Press Sinew in the Physics tab first")
@@ -72,84 +73,81 @@ def body(context: Any) -> Any:
 
 
 def active(context: Any, obj: Any) -> Any:
-    """Return the body ``obj``. Raise PollFailure if the active object is the duplicate that shows the body's bake, or
-    if the body's mesh is linked from another file.
+    """Return the body ``obj``. Raises PollFailure if the active object is another object or the mesh is linked.
+
+    Another active object is the duplicate that shows the body's bake.
     """
     disable_if(obj != context.object, f"This object shows the bake of “{obj.name}”: press Edit Source first")
     return with_own_mesh(obj)
 
 
 def with_own_mesh(obj: Any) -> Any:
-    """Return the object; raise PollFailure if its mesh is linked from another file, since changes of its vertex groups
-    and shape keys would not be saved.
-    """
+    """Return the object. Raises PollFailure if the object's mesh is linked, since edits of that mesh are not saved."""
     disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
 
 def body_in_edit_mode(context: Any) -> Any:
-    """Return the active body; raise PollFailure unless it is in Edit Mode."""
+    """Return the active body. Raises PollFailure unless the body is in Edit Mode."""
     obj = active(context, body(context))
     disable_if(obj.mode != "EDIT", "Go to Edit Mode first (Tab)")
     return obj
 
 
 def chosen_bodies(context: Any) -> list[Any]:
-    """Return the bodies among the selected objects, the active one first. A duplicate that shows a bake counts as the
-    body that was baked.
-    """
+    """Return the selected bodies, the active body first. A duplicate that shows a bake counts as the baked body."""
     objects = [context.object, *(context.selected_objects or ())]
     bodies = [duplicate_result.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
     return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
 
 
 def idle_body(context: Any) -> Any:
-    """Return the active body (:func:`body`); raise PollFailure if a task is running."""
+    """Return the active body. Raises PollFailure if a task is running."""
     obj = body(context)
     idle()
     return obj
 
 
 def idle() -> None:
-    """Raise PollFailure if a task runs, waits, or reads the scene."""
+    """Raise PollFailure if a task is running, waiting, or reading the scene."""
     if words := job_queue.running_words():
         raise PollFailure(words)
 
 
 def idle_body_outside_edit(context: Any) -> Any:
-    """Return the active body; raise PollFailure if a task is running or an Edit Mode is active."""
+    """Return the active body. Raises PollFailure if a task is running or Edit Mode is active."""
     obj = idle_body(context)
     disable_if("EDIT" in (obj.mode, context.object.mode), IN_EDIT)
     return obj
 
 
 def with_material(obj: Any) -> Any:
-    """Return the object; raise PollFailure if it has no physical material."""
+    """Return the object. Raises PollFailure if the object has no physical material."""
     disable_if(not obj.sinew.materials, "Add a physical material first")
     return obj
 
 
 def body_with_material(context: Any) -> Any:
-    """Return the active body; raise PollFailure if it has no physical material."""
+    """Return the active body. Raises PollFailure if the body has no physical material."""
     return with_material(body(context))
 
 
 def body_with_spring(context: Any) -> Any:
-    """Return the active body; raise PollFailure if it has no spring."""
+    """Return the active body. Raises PollFailure if the body has no spring."""
     obj = body(context)
     disable_if(not obj.sinew.springs, "Add a spring first")
     return obj
 
 
 def body_with_pair(context: Any) -> Any:
-    """Return the active body; raise PollFailure if it has no pair settings."""
+    """Return the active body. Raises PollFailure if the body has no pair settings."""
     obj = body(context)
     disable_if(not obj.sinew.pairs, "Add a pair first")
     return obj
 
 
 def selected_vertices(obj: Any) -> list[int]:
-    """Return the indices of the vertices selected in Edit Mode; an empty list in other modes."""
+    """Return the indices of the vertices selected in Edit Mode. The list is empty in other modes."""
     if obj.mode != "EDIT":
         return []
     obj.update_from_editmode()
@@ -157,25 +155,27 @@ def selected_vertices(obj: Any) -> list[int]:
 
 
 def with_bake(obj: Any) -> Any:
-    """Return the object; raise PollFailure if it has no bake."""
+    """Return the object. Raises PollFailure if the object has no bake."""
     disable_if(obj.sinew.bake.status == "NONE", "There is no bake: press Bake first")
     return obj
 
 
 def baked_body(context: Any) -> Any:
-    """Return the active body; raise PollFailure if it has no bake."""
+    """Return the active body. Raises PollFailure if the body has no bake."""
     return with_bake(body(context))
 
 
 def not_simulated(obj: Any) -> Any:
-    """Return the object; raise PollFailure if it is being simulated."""
+    """Return the object. Raises PollFailure if the object is being simulated."""
     disable_if(job_queue.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
     return obj
 
 
 def body_with_duplicate(context: Any) -> Any:
-    """Return the active body, whose bake a duplicate shows. Raise PollFailure if there is no such duplicate, if Blender
-    is not in Object Mode, or if the body is in live mode.
+    """Return the active body.
+
+    Raises PollFailure if no duplicate shows the body's bake, if Blender is not in Object Mode, or if the body is in
+    live mode.
     """
     obj = body(context)
     disable_if(context.mode != "OBJECT", NOT_IN_OBJECT)
@@ -185,9 +185,10 @@ def body_with_duplicate(context: Any) -> Any:
 
 
 def can_begin(context: Any, kept: str = "") -> Any:
-    """Return the active body; raise PollFailure if it cannot be simulated now. ``kept`` is empty, or a text that
-    explains why the .blend must be saved, such as :data:`KEPT`. If ``kept`` is not empty, PollFailure with this text is
-    also raised if the .blend was never saved.
+    """Return the active body. Raises PollFailure if the body cannot be simulated now.
+
+    ``kept``: reason why the .blend must be saved, such as :data:`KEPT`. If ``kept`` is not empty, a .blend that was
+    never saved raises PollFailure with this reason.
     """
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
@@ -208,9 +209,7 @@ def can_play(context: Any) -> None:
 
 
 def is_live(_context: Any = None) -> Any:
-    """Return the running session of live mode; raise PollFailure if there is none, if it is not ready, or while Blender
-    renders.
-    """
+    """Return the running live session. Raises PollFailure if no session is ready, or while Blender renders."""
     session = live.current()
     disable_if(
         session is None or not session.state.ready, NOT_LIVE if session is None else "Wait until live mode is ready"
@@ -225,7 +224,10 @@ def not_rendering() -> None:
 
 
 def can_record(_context: Any = None) -> None:
-    """Raise PollFailure if live mode cannot record, that is, store mouse grabs as springs and the frames as a bake."""
+    """Raise PollFailure if live mode cannot record now.
+
+    Recording stores mouse grabs as springs, and frames as a bake.
+    """
     session = is_live()
     obj = session.object
     disable_if(not bpy.data.filepath, f"{UNSAVED}: recorded frames are stored beside it")

@@ -16,7 +16,7 @@ from .materials import about_preset, preset_property
 from .operator_class import EDITS, operator, refused
 
 KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
-"""Animatable properties of a material, with their labels."""
+"""Labels of the animatable properties of a material, by property name."""
 
 
 def _about_applying(context: Any, properties: Any) -> str:

@@ -1,4 +1,4 @@
-"""Modal operator that reads a long animation frame by frame, until it is complete or Esc is pressed."""
+"""Modal operator that reads a long animation frame by frame. Esc cancels the reading."""
 
 import bpy
 

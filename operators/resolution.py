@@ -1,4 +1,4 @@
-"""Operators of the panel Resolution: tetrahedra, rest shape, simulated shape, scale, stiffness, thin parts."""
+"""Operators of the panel Resolution."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Panels, one module per topic: all in the Physics tab, frequently used panels also in the sidebar tab “Sinew”.
+"""Panels of the Physics tab and of the sidebar tab “Sinew”, one module per topic.
 
 Panels import neither the library nor mesh readers directly.
 """
@@ -12,9 +12,7 @@ ORDER = """
     body materials pins collisions springs fields live resolution solver vibrations advice
     bake compare diagnostics overlays examples
 """
-"""Names of the modules of this package that define panels, separated by spaces. Blender shows the panels in the order
-of the names.
-"""
+"""Modules of this package that define panels, in the order of their panels in Blender."""
 
 
 def _classes(subject: str) -> Iterator[type]:

@@ -1,6 +1,4 @@
-"""Advice panel: recommended solver and substeps, with reasons, and buttons that apply them. Advice on the resolution is
-in ``resolution``.
-"""
+"""Advice panel: recommended solver and substeps, with reasons."""
 
 from typing import Any
 
@@ -10,7 +8,7 @@ from .panel_base import draw_button, draw_reasons, panel, wrapped
 
 @panel("Advice", under="solver", is_often=True)
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the recommendations with their reasons, or a note that solver and substeps suit the body."""
+    """Draw the recommendations on solver and substeps, with their reasons."""
     if not recommendations.is_known(obj):
         wrapped(layout, "Advice for this body is computed from its tetrahedra: press Tetrahedralize.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
@@ -32,7 +30,7 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
 
 
 def draw_advised(layout: Any, context: Any, each: Any) -> Any:
-    """Draw the reason of a recommendation ``each`` and the button that applies it; return the button's row."""
+    """Draw a recommendation: the reason, and the button that applies ``each``. Returns the button's row."""
     column = layout.column(align=True)
     wrapped(column, each.reason, context, "INFO")
     row = column.row(align=True)

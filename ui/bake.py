@@ -14,13 +14,13 @@ from ..blender_addon.setup import forecasts
 from .panel_base import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
 
 BAR, UNIT = 10, 20
-"""``BAR`` is the width, in UI units, of the progress bar in the header of 3D Views. ``UNIT`` is the size of a UI unit,
-in pixels, at a UI scale of 1.
-"""
+"""Width of the progress bar in the header of 3D Views, UI units; and size of a UI unit, pixels at a UI scale of 1."""
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the progress of the body's task, or else the buttons for its next step and the state of its bake."""
+    """Draw the progress of the body's task. Without a task, draw the buttons for the next step and the state of the
+    bake.
+    """
     work = job_queue.current(obj.session_uid)
     if work is not None and work.order.mode == "live":
         draw_large(layout, "sinew.live_stop", "SNAP_FACE", text="Stop Playing (Esc)")
@@ -43,15 +43,13 @@ def _draw_compiling(layout, context):
 
 
 def _draw_bar(layout, state, remaining, context):
-    """Draw a progress bar as wide as the panel, with as much text as fits."""
+    """Draw a progress bar as wide as the panel."""
     width = region_width(context) - MARGINS * context.preferences.system.ui_scale
     layout.progress(factor=compiling.share(state), text=fitting(_how_far(state, remaining), width, context))
 
 
 def _how_far(state, remaining, name=""):
-    """Return texts of decreasing length about the progress of a task; the first one begins with the body's ``name``, if
-    it is not empty. ``state`` is the task's state, ``remaining`` the time left, s, None if unknown.
-    """
+    """Return texts on a task's progress, from the longest to the shortest. ``remaining`` is in s."""
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"
@@ -61,7 +59,7 @@ def _how_far(state, remaining, name=""):
 
 
 def status_words(header: Any, context: Any) -> None:
-    """Draw the name of the body that is baked and its progress, at the left of every window's status bar."""
+    """Draw the name and progress of the baked body at the left of the status bar."""
     work = job_queue.current()
     if work is None or work.order.mode == "live":
         return
@@ -77,14 +75,12 @@ def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
 
 
 def _bake_of(context: Any) -> str:
-    """Return the identifier of the operator that bakes: Bake or, if the .blend was never saved, Save and Bake."""
+    """Return the identifier of the operator Bake, or Save and Bake if the .blend was never saved."""
     return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
 
 
 def _draw_buttons(layout, obj, context):
-    """Draw the Bake, Resume and Play buttons, with the recommended next step first and widest; below them, the reasons
-    why buttons are disabled.
-    """
+    """Draw the Bake, Resume and Play buttons, the recommended next step first."""
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
     again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
@@ -113,7 +109,7 @@ def _draw_buttons(layout, obj, context):
 
 
 def _draw_play(row, context, record, is_wide=False):
-    """Draw Blender's own playback button if the body has a bake; with a text if ``is_wide``, else as an icon."""
+    """Draw Blender's playback button for a baked body."""
     if record.status != "NONE":
         words, icon = ("Pause", "PAUSE") if context.screen.is_animation_playing else ("Play", "PLAY")
         row.operator("screen.animation_play", text=words if is_wide else "", icon=icon)
@@ -174,7 +170,7 @@ def _draw_waiting(layout, before):
 
 
 def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
-    """Draw a task's progress bar, times and stop button; for a finished task, why its result is not applied yet."""
+    """Draw a task's progress bar, times and stop button. If the result waits, draw only the reason."""
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
         return
@@ -189,14 +185,14 @@ def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
 
 
 def clock(seconds: float) -> str:
-    """Format a duration in s as minutes and seconds, with hours if needed: ``1:05``, ``2:03:00``."""
+    """Format a duration in s, such as ``1:05`` (1 min 5 s) or ``2:03:00`` (2 h 3 min)."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def header_progress(self: Any, context: Any) -> None:
-    """Draw the progress and a stop button in the header of 3D Views while a task runs or the scene is read."""
+    """Draw the progress of the running task, and a stop button, in the header of 3D Views."""
     work = job_queue.current() or job_queue.reading()
     if work is None or (work.order is not None and work.order.mode == "live") or work.state.waits_for:
         return
@@ -211,7 +207,7 @@ def header_progress(self: Any, context: Any) -> None:
 
 @panel("Frames and Result", is_often=True, bl_options=CLOSED)
 def draw_bake(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the frame range, the form of the result, and its folder and size on disk."""
+    """Draw the frame range, the form of the result, and the folder of the frames."""
     settings, scene = obj.sinew, context.scene
     layout.prop(settings, "use_scene_range")
     column, owner = layout.column(align=True), scene if settings.use_scene_range else settings

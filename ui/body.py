@@ -1,4 +1,4 @@
-"""Sinew's top-level panels in the sidebar and the Physics tab, and its button among Blender's physics types."""
+"""Sinew's top-level panels, and its button among Blender's physics types."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrap
 
 
 def _draw_other_run(layout, context):
-    """Draw the running bake or live mode, with its stop button, unless the active object is part of it."""
+    """Draw the bake or live mode that runs on another object."""
     work, obj = job_queue.current(), context.object
     if work is None or (obj is not None and obj.session_uid in work.uids and obj.sinew.enabled):
         return
@@ -44,7 +44,7 @@ def _draw_root(layout, context):
 
 
 def _draw_carrier(layout, body, context):
-    """Draw the button that switches between a body and the duplicate with its bake, and the button Bake Again."""
+    """Draw the buttons of a body whose bake a duplicate shows."""
     if body != context.object:
         wrapped(layout, f"This object shows the bake of “{body.name}”, whose settings are shown here.", context, "INFO")
         other, icon = "sinew.edit_source", "EDITMODE_HLT"
@@ -79,7 +79,7 @@ class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
 
 
 def physics_button(self: Any, context: Any) -> None:
-    """Draw Sinew's button among those of Blender's own physics types."""
+    """Draw Sinew's button among Blender's physics types."""
     obj = context.object
     if obj is None or obj.type != "MESH":
         return

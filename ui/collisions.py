@@ -18,7 +18,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         row.prop(item.sinew.collider, "use_own", text="")
 
     def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """Return a display flag per object, set for colliders only, and the order of objects; called by Blender."""
+        """Return a display flag and a position per object (called by Blender). Only colliders are displayed."""
         objects, helper = getattr(data, name), bpy.types.UI_UL_list
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
@@ -88,7 +88,7 @@ def _has_colliders(obj: Any) -> bool:
 
 @panel("Per Collider", under="collisions", where=_has_colliders, bl_options=CLOSED)
 def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list of colliders, and the settings of the active collider that override the body's."""
+    """Draw the list of colliders and the settings of the active collider."""
     collisions = obj.sinew.collisions
     objects, index, row = collisions.collection.all_objects, collisions.active_collider, layout.row()
     row.use_property_split = False
@@ -107,7 +107,7 @@ def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
 
 @panel("Pairs", under="collisions", bl_options=CLOSED)
 def draw_pairs(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the list of pairs, and the settings of the active pair, which override those of its two objects."""
+    """Draw the list of pairs and the settings of the active pair."""
     draw_list(layout, obj.sinew, "pair")
     pair = item_lists.active_item(obj.sinew, "pair")
     if pair is None:

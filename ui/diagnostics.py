@@ -8,7 +8,7 @@ from .panel_base import CLOSED, draw_reasons, panel, wrapped
 
 @panel("Diagnostics", bl_options=CLOSED)
 def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
-    """Draw number and quality of the body's tetrahedra, its mass and size, and the linear solver of the last bake."""
+    """Draw statistics of the body and its tetrahedra, and the linear solver of the last bake."""
     record, scene = obj.sinew.bake, context.scene
     wrapped(layout, record.mesh_summary, context, "INFO")
     if record.body_mass > 0.0:
@@ -27,7 +27,7 @@ def _is_told_of(obj: Any) -> bool:
 
 @panel("Solver Report", under="diagnostics", where=_is_told_of, bl_options=CLOSED)
 def draw_report(layout: Any, context: Any, obj: Any) -> None:
-    """Draw a summary of the solver report, and the buttons that open or copy the whole report."""
+    """Draw a summary of the solver report, and buttons for the whole report."""
     for line in obj.sinew.bake.report.splitlines():
         wrapped(layout, line, context)
     row = layout.row(align=True)

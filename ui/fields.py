@@ -1,4 +1,4 @@
-"""Fields panel: force fields of the scene, an acceleration attribute, and weights of gravity and force fields."""
+"""Fields panel: force fields, an acceleration attribute, and weights of gravity and force fields."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from .solver import draw_points
 
 @panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the buttons, settings and state of live mode. The settings are solver, speed, mouse strength and display."""
+    """Draw the buttons, settings and state of live mode."""
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else job_queue.reading(obj.session_uid)
     if read is not None:
@@ -45,7 +45,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _meets_more_exactly(obj: Any, context: Any) -> bool:
-    """Return True if the body can collide and its bakes use barriers, while live mode uses penalty springs."""
+    """Return True if bakes handle the body's contact more exactly than live mode does."""
     own = obj.sinew.collisions
     has_contact = (
         own.use_ground
@@ -89,7 +89,7 @@ def _draw_state(layout, session, context):
 
 
 def status_hints(header: Any, context: Any) -> None:
-    """Draw the hints at the left of the status bar during live mode."""
+    """Draw the hints of live mode at the left of the status bar."""
     session = live.current()
     if (
         session is None or job_queue.reading() is not None
@@ -101,7 +101,7 @@ def status_hints(header: Any, context: Any) -> None:
 
 
 def hints(state: Any) -> list[tuple[str, str]]:
-    """Return (text, icon) for each action of mouse and keys in this state of live mode."""
+    """Return (text, icon) for each mouse and key action of live mode in ``state``."""
     if not state.ready:
         return [("Cancel", "EVENT_ESC")]
     pause, end = "Pause" if state.playing else "Play", "End Take" if state.recording else "Stop"

@@ -23,7 +23,7 @@ class SINEW_UL_materials(ItemList, bpy.types.UIList):
 
 
 def _draw_presets(layout, operator):
-    """Draw one button per preset, which runs ``operator``, and the reasons why preset files were rejected."""
+    """Draw one button per preset, and the reasons why preset files were rejected."""
     own = [item[0] for item in choices.own_preset_items()]
     for name, label, _, _ in choices.preset_items():
         if own and name == own[0]:
@@ -94,11 +94,7 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_size(layout, context, obj):
-    """Draw a note if the stiffness was fitted to the body's size.
-
-    Otherwise, if a body without a bake sags far, draw its expected sag, and buttons that reduce the sag by stiffness or
-    by simulation scale.
-    """
+    """Draw a note on the fitted stiffness, or the expected sag with buttons that reduce the sag."""
     stats = body_stats.stats_of(obj, context)
     wrapped(layout, stats.fitted, context, "CHECKMARK")
     if stats.factor and not stats.fitted and obj.sinew.bake.status == "NONE" and job_queue.is_idle():
@@ -110,9 +106,7 @@ def _draw_size(layout, context, obj):
 
 
 def _draw_stiffness(layout, material, name, kept):
-    """Draw the stiffness property ``name`` of a material, its unit, and a keyframe button. The button animates another
-    property, ``kept``, which stores the logarithm of the stiffness.
-    """
+    """Draw a stiffness, its unit, and the keyframe button of the logarithm ``kept``."""
     row = layout.row(align=True)
     row.prop(material, name)
     unit = row.row(align=True)
@@ -131,7 +125,7 @@ def _has_material(obj: Any) -> bool:
 
 @panel("Placement", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
 def draw_placement(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the settings of the active material's placement: map, region and depth."""
+    """Draw the map, region and depth of the active material."""
     material = item_lists.active_item(obj.sinew, "material")
     layout.prop_search(material, "vertex_group", obj, "vertex_groups")
     layout.row().prop(material, "region_kind", text="Region", expand=True)
@@ -156,7 +150,8 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 
 
 def place_words(material: Any, is_first: bool) -> str:
-    """Return a sentence that tells where a material is used, and which material applies where several overlap.
+    """Return a sentence about where a material is used.
+
     ``is_first`` is True for the first material in the list, which fills unpainted areas.
     """
     if material.is_layer:

@@ -1,4 +1,4 @@
-"""Base classes of panels in the Physics tab and the sidebar, and functions that draw common elements."""
+"""Base classes of panels, and functions that draw common elements."""
 
 from __future__ import annotations
 
@@ -29,30 +29,31 @@ ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
 CLOSED = {"DEFAULT_CLOSED"}
 
 MARGINS, ICON_WIDTH = 64, 20
-"""Width of the borders, tabs and scroll bar beside a line of text, and width of an icon, pixels at a UI scale of 1."""
+"""Width of the space beside a line of text, and width of an icon. Unit: pixels at a UI scale of 1."""
 
 
 class Subject:
-    """Base of panels that are shown for simulated objects, and for duplicate objects that show their bake."""
+    """Base of panels for simulated objects, and for the duplicates that show their bake."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """Return True if the active object is a body or shows the bake of one."""
+        """Return True if the active object is a body or shows a body's bake."""
         return duplicate_result.body_of(context) is not None
 
 
 def panel(
     label: str, under: str = "", where: Callable[[Any], bool] | None = None, is_often: bool = False, **options: Any
 ) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
-    """Return a decorator of a function ``draw_NAME(layout, context, obj)``, which draws a panel for the body ``obj``.
-    It returns panel classes: one for the Physics tab and, with ``is_often``, one for the sidebar.
+    """Return a decorator that makes panels from a function ``draw_NAME(layout, context, obj)``.
+
+    The function draws the panel of the body ``obj``. The decorator returns a tuple of panel classes.
 
     Parameters
     ----------
     label : title of the panels
     under : NAME of the parent panel; by default Sinew's top-level panel
     where : function of the body that returns True if the panels are shown; by default they always are
-    is_often : make the sidebar panel, too
+    is_often : make a panel for the sidebar, besides the panel for the Physics tab
     options : other class attributes of a Blender panel
     """
 
@@ -79,7 +80,7 @@ def panel(
 
 
 def properties_layout(panel: Any) -> Any:
-    """Return the panel's layout, set to Blender's two-column style."""
+    """Return the panel's layout in Blender's two-column style."""
     layout = panel.layout
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -94,16 +95,14 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
 
 
 def keyed_column(layout: Any) -> Any:
-    """Return a layout column that reserves space for a keyframe button beside each property, so that properties with
-    and without a button align.
-    """
+    """Return a column with space for a keyframe button in each row. Rows with and without a button then align."""
     column = layout.column()
     column.use_property_decorate = True
     return column
 
 
 def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
-    """Draw an animatable property with its keyframe button, and return its row."""
+    """Draw an animatable property with its keyframe button. Returns the property's row."""
     row = layout.row()
     row.use_property_decorate = True
     row.prop(owner, name, **words)
@@ -111,7 +110,7 @@ def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
 
 
 class ItemList:
-    """Base of UI lists, whose rows show an editable name and, at the right end, the text of :meth:`words`."""
+    """Base of UI lists. Each row shows an editable name and, at the right end, the text of :meth:`words`."""
 
     row_icon = "NONE"
 
@@ -126,7 +125,7 @@ class ItemList:
         active_property: Any,
         index: Any,
     ) -> None:
-        """Draw one row; called by Blender."""
+        """Draw one row (called by Blender)."""
         self.draw_row(layout.row(align=True), item)
 
     def draw_row(self, row: Any, item: Any) -> None:
@@ -142,11 +141,10 @@ class ItemList:
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
-    """Draw a UI list of items in a body's settings, such as its materials, with buttons that add, remove and move
-    items. ``noun``: name of one item, such as "material"; the collection property is ``noun`` + "s".
+    """Draw a UI list of items of a body, with buttons that add, remove and move items.
 
-    If ``menu`` is the name of a menu, the add button opens this menu. Items can be removed if there are more than
-    ``least``, and moved if there are several.
+    ``noun``: name of one item, such as "material"; the collection property is ``noun`` + "s". ``menu``: name of the
+    menu that the add button opens, if not empty. Items can be removed while there are more than ``least`` items.
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
@@ -166,7 +164,7 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int 
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
-    """Draw a text wrapped to the region's width; draw nothing if it is empty."""
+    """Draw a text wrapped to the region's width. An empty text draws nothing."""
     if not text:
         return
     column = layout.column(align=True)
@@ -183,8 +181,8 @@ def region_width(context: Any) -> float:
 
 
 def fitting(texts: Iterable[str], width: float, context: Any) -> str:
-    """Return the first of the ``texts``, which are sorted from long to short, that is at most ``width`` pixels wide;
-    the last text if none is.
+    """Return the first text at most ``width`` pixels wide, or the last text if all are wider. Sort ``texts`` longest
+    first.
     """
     measure, text = _measure(context), ""
     for text in texts:
@@ -194,15 +192,13 @@ def fitting(texts: Iterable[str], width: float, context: Any) -> str:
 
 
 def _measure(context: Any) -> Callable[[str], float]:
-    """Return a function that returns the width of a text in a panel, pixels."""
+    """Return a function from a text to its width in a panel, pixels."""
     blf.size(0, context.preferences.ui_styles[0].widget.points * context.preferences.system.ui_scale)
     return lambda part: blf.dimensions(0, part)[0]
 
 
 class _Listener:
-    """Substitute for an operator class, passed to the operator's ``poll``. It stores the reason that ``poll`` gives if
-    the operator is disabled.
-    """
+    """Substitute for an operator class that stores the reason given by the operator's ``poll``."""
 
     words = ""
 
@@ -211,19 +207,19 @@ class _Listener:
 
 
 def reason_against(operator: str, context: Any) -> str:
-    """Return the reason why an operator of Sinew is disabled; "" if it is enabled."""
+    """Return the reason why an operator is disabled. The text is empty if the operator is enabled."""
     name, listener = "SINEW_OT_" + operator.partition(".")[2], _Listener()
     return "" if getattr(bpy.types, name).poll.__func__(listener, context) else listener.words
 
 
 def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
-    """Draw the reasons why the given ``operators`` are disabled, each reason once."""
+    """Draw the reasons why ``operators`` are disabled, each reason once."""
     for words in dict.fromkeys(reason_against(operator, context) for operator in operators):
         wrapped(layout, words, context, "INFO")
 
 
 def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
-    """Draw a large button that runs an operator, and return its row."""
+    """Draw a large button that runs an operator. Returns the button's row."""
     row = layout.row(align=True)
     row.scale_y = 1.3
     row.operator(operator, icon=icon, **words)
@@ -231,13 +227,13 @@ def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
 
 
 def draw_button(layout: Any, context: Any, operator: str, **words: Any) -> None:
-    """Draw a button that runs an operator and, if it is disabled, the reason."""
+    """Draw a button that runs an operator. If the operator is disabled, draw the reason, too."""
     layout.operator(operator, **words)
     draw_reasons(layout, context, operator)
 
 
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Break text at spaces and after slashes into lines no wider than ``width``; a longer word gets its own line."""
+    """Break a text at spaces and slashes into lines of at most ``width``. A longer word gets a line of its own."""
     lines = [""]
     for piece in re.findall(r"[^\s/]*(?:/+|\s+|$)", text.strip()):
         if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:

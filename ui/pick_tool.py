@@ -48,7 +48,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Remove the tool; views in which it is chosen get Blender's default tool."""
+    """Remove the tool. Views that use the tool get Blender's default tool."""
     for window in bpy.context.window_manager.windows:
         for area in (area for area in window.screen.areas if area.type == "VIEW_3D"):
             with bpy.context.temp_override(window=window, area=area):

@@ -1,4 +1,4 @@
-"""Pins panel: vertices that follow the object's animation, exactly or pulled towards it by springs."""
+"""Pins panel: vertices that follow the object's animation, exactly or by springs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Resolution panel: the tetrahedra, and the shape that they fill."""
+"""Resolution panel: the tetrahedra, and the shape they fill."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, pane
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw a warning icon in the panel's header if the resolution has a problem, visible while the panel is closed."""
+    """Draw a warning icon in the panel's header if the resolution has a problem."""
     obj = duplicate_result.body_of(context)
     if obj.sinew.bake.resolution_warning or recommendations.of_resolution(obj, context.scene) is not None:
         panel.layout.label(text="", icon="ERROR")
@@ -19,8 +19,9 @@ def _draw_header(panel: Any, context: Any) -> None:
 
 @panel("Resolution", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the settings of the resolution, then the estimated cost and problems. These texts come last, since their
-    height changes while a setting is dragged.
+    """Draw the settings of the resolution, then the estimated cost and problems.
+
+    The texts come last, since their height changes while a setting is dragged.
     """
     settings = obj.sinew
     layout.prop(context.scene.sinew, "length_factor")
@@ -42,7 +43,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_what_is_wrong(layout, obj, context):
-    """Draw the most important problem of the resolution, with a button that applies the recommended value, if any."""
+    """Draw the most important problem of the resolution, with a button that solves it."""
     record, row, advised = obj.sinew.bake, layout, recommendations.of_resolution(obj, context.scene)
     if advised is not None:
         row = draw_advised(layout, context, advised)
@@ -55,7 +56,7 @@ def _draw_what_is_wrong(layout, obj, context):
 
 @panel("Simulated Shape", under="resolution", is_often=True, bl_options=CLOSED)
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the settings of the rest shape and of the modifiers that the simulated shape includes, with warnings."""
+    """Draw the settings of the rest shape and of the simulated modifiers, with warnings."""
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.simulated_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.stack_warning, context, "ERROR")

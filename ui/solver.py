@@ -17,16 +17,14 @@ TOLERANCES = {
 
 
 def _draw_header(panel: Any, context: Any) -> None:
-    """Draw an icon in the panel's header if there is advice on the solver. The icon is visible even while the panel is
-    closed.
-    """
+    """Draw an icon in the panel's header if there is advice on the solver."""
     if recommendations.of_solver(duplicate_result.body_of(context), context.scene):
         panel.layout.label(text="", icon="INFO")
 
 
 @panel("Solver", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_solver(layout: Any, context: Any, obj: Any) -> None:
-    """Draw the choice of the solver, the settings that it reads, damping, and the scene's gravity."""
+    """Draw the choice of the solver, the solver's settings, damping, and the scene's gravity."""
     settings, scene = obj.sinew, context.scene
     kind = choices.solver_kind(settings.solver)
     layout.prop(settings, "solver")
@@ -55,8 +53,9 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
 
 
 def own_of(kind: Any, is_advanced: bool) -> list[str]:
-    """Return the names of the settings that only this ``kind`` of solver reads: its advanced settings if
-    ``is_advanced``, otherwise its basic ones.
+    """Return the names of the settings that only this ``kind`` of solver reads.
+
+    With ``is_advanced``, these are the advanced settings, otherwise the basic settings.
     """
     return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
@@ -80,8 +79,9 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
-    """Draw the settings of the body's vibrations, and the quality of the last match. Matching changes the stiffness so
-    that the body vibrates like a finer mesh or like the full space.
+    """Draw the settings of the body's vibrations, and the quality of the last match.
+
+    A match changes the stiffness so that the body vibrates like a finer mesh or like the full space.
     """
     if kind.takes_modes:
         layout.prop(settings, "match_full_space")
@@ -96,8 +96,9 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
 
 
 def integration_words(settings: Any) -> str:
-    """Return a warning if the solver's damping factor damps motion although the user has chosen a time integration rule
-    with low damping. Return "" if not.
+    """Return a warning if the solver's damping factor adds damping to a time integration rule that has little.
+
+    The text is empty otherwise.
     """
     damped = "damping_factor" in choices.solver_kind(settings.solver).own and settings.damping_factor != 1.0
     calm = settings.integrator == "backward_euler"

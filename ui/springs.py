@@ -1,4 +1,4 @@
-"""Springs panel: vertices that springs pull to another object, or to their own animation."""
+"""Springs panel: springs that pull vertices to another object or to their own animation."""
 
 from typing import Any
 

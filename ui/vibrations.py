@@ -1,4 +1,4 @@
-"""Vibrations panel, under Solver: frequencies before and after they are matched to another mesh, and playback."""
+"""Vibrations panel: frequencies of the body, before and after a match, and playback."""
 
 from typing import Any
 
@@ -15,15 +15,13 @@ from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, pan
 ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
-"""Fraction of a row's width that the frequencies occupy. The stiffness occupies the rest of the row."""
+"""Fraction of a row's width for the frequencies. The stiffness has the rest."""
 MATCHED_WORDS = "Original: without the match. Overlap: fraction of the vibration that the finer mesh's vibrations cover"
 CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
-    """Draw a table row: ``number``, then the texts ``words`` in columns of equal width. The columns occupy the fraction
-    ``share`` of the space to the right of the number. Return a layout for the rest of this space.
-    """
+    """Draw a table row with texts in equal columns; return a layout for the space to the right."""
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
     row = row.split(factor=share, align=True)
@@ -34,7 +32,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
 
 
 def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
-    """Draw the row of a vibration with its animatable stiffness factor."""
+    """Draw the row of a vibration, with its stiffness factor."""
     name = CONTROLLED[index] if index < len(CONTROLLED) else ""
     words = unit_format.vibration_words(item, unit_format.vibration_factor(settings, index))
     rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
@@ -57,7 +55,7 @@ class SINEW_UL_vibrations(bpy.types.UIList):
         active_property: Any,
         index: int,
     ) -> None:
-        """Draw one row; called by Blender."""
+        """Draw one row (called by Blender)."""
         settings = item.id_data.sinew
         if settings.control_vibrations:
             _draw_controlled(layout, settings, index, item)
@@ -87,9 +85,7 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _fitting_heads(heads, share, context):
-    """Return the headings ``heads`` of the table. A heading that is wider than its column, a fraction ``share`` of the
-    region's width, is shortened: "Original Hz" becomes "Original" or "Orig.".
-    """
+    """Return the table's headings, shortened to the width of their columns."""
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 

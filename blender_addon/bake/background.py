@@ -1,5 +1,6 @@
-"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations. They run in a child
-process or, if Blender has no window, in Blender's own process.
+"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations.
+
+The tasks run in a child process or, if Blender has no window, in Blender's own process.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from .batch_read import BatchRead
 Reader = Callable[..., Steps[Job]]
 """Function that reads a body's job, such as ``job_in.job_steps``."""
 Found = tuple[str, list[Job], list[FrameStore]]
-"""Task mode, jobs and stores of the bodies of a task. The mode is ``bake``, ``resume``, ``mesh``, ``handles`` or
-``vibrations``. The lists contain one job and one store per body.
+"""Task mode, jobs and stores of the bodies of a task, one job and one store per body. The mode is ``bake``, ``resume``,
+``mesh``, ``handles`` or ``vibrations``.
 """
 WITHOUT_FRAMES = ("mesh", "vibrations")
 """Task modes that do not change the displayed result."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Task modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store}
-"""Functions that create the store for a body and its job. Keys are task modes; other modes use ``baking.prepare``."""
+"""Functions that create the store for a body and its job, by task mode. Other modes use ``baking.prepare``."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
@@ -73,22 +74,27 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
-    """Begin a background task on a body; the parameters are those of :func:`work_on`."""
+    """Begin a background task on a body.
+
+    The parameters are those of :func:`work_on`.
+    """
     mark_file_changed()
     job_queue.begin(work_on(obj, mode, until))
 
 
 def mark_file_changed() -> None:
-    """Push an undo step if the file has no unsaved changes. Blender then asks for confirmation before it opens another
-    file, which would end the bake.
+    """Push an undo step if the file has no unsaved changes.
+
+    Blender then asks for confirmation before opening another file, which would end the bake.
     """
     if not bpy.app.background and not bpy.data.is_dirty:
         bpy.ops.ed.undo_push(message="Before Bake")
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Task]:
-    """Return tasks that resume or bake ``bodies``, one task per contact group. Bodies without contact partners share a
-    :class:`BatchRead`, so that the scene is evaluated only once for them.
+    """Return tasks that resume or bake several bodies, one task per contact group.
+
+    Bodies without contact partners share a :class:`BatchRead`, so that the scene is evaluated only once for them.
     """
     groups = groups_in_order(bodies, bpy.context)
     together = BatchRead([group[0] for group in groups if len(group) == 1])
@@ -96,7 +102,7 @@ def work_on_all(bodies: Sequence[Any]) -> list[Task]:
 
 
 def _objects(uids: Sequence[int]) -> list[Any]:
-    """Return the bodies with the given ``session_uid``; ReferenceError if one was deleted."""
+    """Return the bodies with the given ``session_uid``."""
     found = [visibility.object_of(uid) for uid in uids]
     if None in found:
         raise ReferenceError
@@ -104,11 +110,7 @@ def _objects(uids: Sequence[int]) -> list[Any]:
 
 
 def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
-    """Generator: read the jobs of bodies from the scene, and create or open the stores of the bodies. With mode
-    ``handles``, the job comes from the store. The generator yields the fraction done, and returns the task mode, the
-    jobs and the stores. The mode "" is replaced by ``bake`` or ``resume``. ``uids`` are the ``session_uid`` of the
-    bodies.
-    """
+    """Read the jobs of bodies, and create or open their stores."""
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
         return mode, [store.job()], [store]
@@ -139,9 +141,7 @@ def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | 
 
 
 def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
-    """Run a task in Blender's own process, on the jobs and stores in ``read``, up to frame ``until`` (None: all
-    frames). Raise SinewError if it fails; finished frames stay on disk.
-    """
+    """Run a task in Blender's own process, on the jobs and stores in ``read``."""
     from ...core.simulation.frame_loop import bake, fit_handles
 
     mode, jobs, stores = read
@@ -176,9 +176,7 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
 
 
 def _take(work: Task, names: dict[int, str]) -> str:
-    """Apply the results of the child process to the bodies; ``names`` maps the ``session_uid`` of each body to its
-    name. Return a message if Edit Mode or a running tool prevents changes of the scene, else "".
-    """
+    """Apply the results of the child process, and return "" or what the user must do first."""
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
@@ -207,16 +205,21 @@ def _take(work: Task, names: dict[int, str]) -> str:
 
 
 def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, message: str = "") -> None:
-    """Apply the frames in ``stores`` to the bodies, which were baked together, as one undo step. ``status`` and
-    ``message`` are stored in each bake record.
+    """Apply the frames in stores to the bodies that were baked together, as one undo step.
+
+    ``stores``: one store per body.
+    ``status``, ``message``: values for each bake record.
     """
     for obj, store in zip(bodies, stores):
         apply(obj, store.folder, status, message, is_last=obj == bodies[-1])
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
-    """Turn the frames in ``folder`` into the displayed result of a body. An undo step is pushed only if ``is_last``,
-    which is True for the last body of a group, so that one undo reverts the whole group.
+    """Turn the frames in a folder into the displayed result of a body.
+
+    ``status``, ``message``: values for the bake record.
+    ``is_last``: True for the last body of a group. Only then an undo step is pushed, so that one undo reverts the
+        group.
     """
     with visibility.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(

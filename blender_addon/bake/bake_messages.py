@@ -14,7 +14,7 @@ from ..setup import recommendations
 
 
 def note_mesh(obj: Any, mesh: Mesh | None) -> None:
-    """Store the statistics and warnings of a body's tetrahedra in its bake record, for the panel."""
+    """Store the statistics and warnings of a body's tetrahedra in the bake record, for the panel."""
     if mesh is None:
         return
     record = obj.sinew.bake
@@ -38,9 +38,10 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """Return a warning that names the materials not assigned to any part of the body: they have no painted weights, no
-    region and no depth. Return "" if all materials are assigned. The first material is not checked, since it fills the
-    rest of the body.
+    """Return a warning about materials that are not assigned to the body, or "".
+
+    Such a material has no painted weights, no region and no depth. The first material is not checked, since it fills
+    the rest of the body.
     """
     layers = {layer.material for layer in job.body.layers}
     empty = [
@@ -53,8 +54,10 @@ def nowhere_words(job: Job) -> str:
 
 
 def no_pin_words(obj: Any, job: Job) -> str:
-    """Return a warning if a pin group is chosen, but no vertex reaches the pin threshold and the body has no goal
-    springs (springs that pull vertices to their animated positions). Otherwise return "".
+    """Return a warning about a pin group without pinned vertices, or "".
+
+    No vertex of the group reaches the pin threshold. A body with goal springs needs no warning: goal springs pull
+    vertices to their animated positions.
     """
     name = obj.sinew.pin_group
     if not name or len(job.body.pinned_vertices) or job.body.goal:
@@ -66,9 +69,7 @@ def no_pin_words(obj: Any, job: Job) -> str:
 
 
 def colliders_in_renders(obj: Any, context: Any) -> str:
-    """Return a warning about colliders of a body that look different in renders than in viewports; "" if there are
-    none.
-    """
+    """Return a warning about colliders that look different in renders than in viewports, or ""."""
     with suppress(SinewError):  # reported when the body is read
         return collider_words(collider_objects(obj, context), context.scene)
     return ""

@@ -11,20 +11,22 @@ from . import baking
 
 
 def bodies_of(scene: Any) -> list[Any]:
-    """Return the bodies of a scene that are baked in this file, in the order of :func:`in_order`."""
+    """Return the bodies of a scene that are baked in this file, in baking order (:func:`in_order`)."""
     return in_order(own_bodies(scene))
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
-    """Return the bodies in baking order: each one after its colliders and its vertex parent. Independent bodies, and
-    those in a cycle, keep their order.
+    """Return bodies in baking order: each body after its colliders and its vertex parent.
+
+    Independent bodies, and bodies in a cycle, keep their order.
     """
     return _ordered(list(bodies), _met_by)
 
 
 def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return the contact groups of ``bodies`` in baking order: each group comes after the groups that contain colliders
-    or vertex parents of its bodies.
+    """Return the contact groups of ``bodies`` in baking order.
+
+    Each group comes after the groups that contain colliders or vertex parents of its bodies.
     """
     groups = groups_of_all(bodies, context)
 
@@ -53,7 +55,8 @@ def _met_by(obj: Any) -> list[Any]:
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:
-    """Return the bodies that have to be baked or resumed: their bake is incomplete, or the frames on disk differ from
-    the displayed result.
+    """Return the bodies that have to be baked or resumed.
+
+    The bake of such a body is incomplete, or the frames on disk differ from the displayed result.
     """
     return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]

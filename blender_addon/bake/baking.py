@@ -36,8 +36,8 @@ _ANOTHER = "Cache does not match the displayed bake."
 
 
 def check_folder(obj: Any, mode: str = "") -> None:
-    """Raise StoreError, before the scene is read, if the .blend has no folder for frames. With mode ``resume``, also
-    raise it if the object has no store to resume from.
+    """Check the folder of a body's frames, before the scene is read. Raises StoreError if the .blend has no folder for
+    frames. With mode ``resume``, raises StoreError if the object has no store to resume from.
     """
     frame_folders.home_folder()
     if mode == "resume":
@@ -45,7 +45,7 @@ def check_folder(obj: Any, mode: str = "") -> None:
 
 
 def prepare(obj: Any, job: Job) -> FrameStore:
-    """Create the store of a new bake and return it. If the job is refused, raise SinewError and keep the displayed
+    """Create and return the store of a new bake. Raises SinewError if the job is refused, and keeps the displayed
     frames.
     """
     check(job)  # before earlier frames are moved
@@ -66,9 +66,10 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Rename an earlier bake's ``folder``, so that an undo can restore its frames. Return the renamed store in a list,
-    or [] if the job cannot reuse the store's tetrahedra. If renaming fails or the disk lacks room for both, leave the
-    folder and delete all bakes kept for an undo. If this would free too little, raise StoreError and delete nothing.
+    """Rename an earlier bake's ``folder``, so that an undo can restore the frames. Returns the renamed store in a list,
+    or [] if the job cannot reuse the store's tetrahedra. If renaming fails or the disk lacks room for both, the folder
+    stays, and all bakes kept for an undo are deleted. Raises StoreError if deletions would free too little. Nothing is
+    then deleted.
     """
     planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     if not undone_bakes.has_frames(folder):
@@ -85,8 +86,8 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
 
 
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
-    """Check the jobs of bodies that are baked together, then prepare their stores and return them. Stores are prepared
-    by :func:`prepare_resume` if ``resume``, else by :func:`prepare`. No store is changed before all jobs are checked.
+    """Check the jobs of bodies that are baked together, then prepare and return their stores. No store is changed
+    before all jobs are checked. With ``resume``, :func:`prepare_resume` prepares the stores.
     """
     each, together = list(zip(bodies, jobs)), []
     for obj, job in each if len(each) > 1 else ():
@@ -104,8 +105,8 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
 
 
 def live_store(obj: Any, job: Job) -> FrameStore:
-    """Create the store of live mode or Find Vibrations for a job and return it. Tetrahedra and modes are copied from
-    the body's bake, or from the live store that the body had before the .blend was first saved.
+    """Create and return the store of live mode or Find Vibrations for a job. Tetrahedra and modes are copied from the
+    body's bake, or from the body's live store before the .blend was first saved.
     """
     store = FrameStore.create(frame_folders.live_folder(obj), job)
     lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
@@ -116,7 +117,7 @@ def live_store(obj: Any, job: Job) -> FrameStore:
 
 
 def check(job: Job) -> None:
-    """Raise SinewError if the settings of a job are invalid or it needs too much memory. Nothing is written to disk."""
+    """Raise SinewError if a job has invalid settings or needs too much memory. Nothing is written to disk."""
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
     job.check()
@@ -124,8 +125,8 @@ def check(job: Job) -> None:
 
 
 def prepare_resume(obj: Any, job: Job) -> FrameStore:
-    """Return the store of an interrupted bake, prepared for more frames. Raise StoreError if there is none, or if the
-    scene was edited since.
+    """Return the store of an interrupted bake, prepared for more frames. Raises StoreError if there is no store, or if
+    the scene was edited since.
     """
     changed = open_store(obj).changes(job)
     if changed:
@@ -141,7 +142,7 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
 
 
 def open_store(obj: Any) -> FrameStore:
-    """Return the store of the object's last bake; StoreError if there is none."""
+    """Return the store of the object's last bake. Raises StoreError if there is none."""
     recorded = folder = frame_folders.recorded_folder(obj)
     if folder is None or not os.path.isdir(folder):
         folder = frame_folders.default_folder(obj)
@@ -159,8 +160,8 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def shown_store(obj: Any) -> FrameStore:
-    """Return the store of the object's last bake. Raise StoreError if there is none, or if the scene displays other
-    frames.
+    """Return the store of the object's last bake, whose frames the scene displays. Raises StoreError if there is no
+    store, or if the scene displays other frames.
     """
     store = open_store(obj)
     if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
@@ -169,9 +170,9 @@ def shown_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any, shown: bool = False) -> FrameStore:
-    """Return the store of the object's last bake, for writing. Move the frames if the .blend was renamed. Copy frames
-    that another object or another .blend uses too. Raise StoreError for an object without a bake, or if the frames
-    cannot be moved or copied. If ``shown``, also raise StoreError if the scene displays frames of another store.
+    """Return the store of the object's last bake, for writing. Frames are moved if the .blend was renamed. Frames that
+    another object or another .blend also uses are copied. Raises StoreError for an object without a bake, or if the
+    frames cannot be moved or copied. With ``shown``, raises StoreError if the scene displays frames of another store.
     """
     store = shown_store(obj) if shown else open_store(obj)
     if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
@@ -188,7 +189,7 @@ def is_elsewhere(obj: Any) -> bool:
 
 
 def bring_frames(obj: Any) -> None:
-    """Move or copy the frames of the object into the cache folder of the open .blend; StoreError if that fails."""
+    """Move or copy the object's frames into the cache folder of the open .blend. Raises StoreError on failure."""
     open_store(obj)  # StoreError unless it is a store of this version
     cache_owner.bring(obj)
 
@@ -202,7 +203,7 @@ def has_store(obj: Any) -> bool:
 
 
 def has_frames(obj: Any) -> bool:
-    """Return True if the object's store contains a frame file. A store made by Tetrahedralize contains none."""
+    """Return True if the object's store contains a frame file. A store of Tetrahedralize contains none."""
     if not has_store(obj):
         return False
     try:
@@ -213,8 +214,8 @@ def has_frames(obj: Any) -> bool:
 
 
 def mode_of(obj: Any, job: Job) -> str:
-    """Return ``resume`` if the object has frames on disk that are displayed or match the job, else ``bake``. Raise
-    StoreError if the store cannot be read.
+    """Return the bake mode of a body: ``resume`` or ``bake``. The mode is ``resume`` if frames on disk are displayed or
+    match the job. Raises StoreError if the store cannot be read.
     """
     if not has_frames(obj):
         return "bake"
@@ -224,9 +225,7 @@ def mode_of(obj: Any, job: Job) -> str:
 
 
 def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
-    """Return the mode, ``bake`` or ``resume``, of bodies that are baked together. Raise StoreError if :func:`mode_of`
-    differs between them.
-    """
+    """Return the mode, ``bake`` or ``resume``, of bodies baked together. Raises StoreError if their modes differ."""
     modes = {obj.name: mode_of(obj, job) for obj, job in zip(bodies, jobs)}
     if len(set(modes.values())) > 1:
         fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
@@ -238,7 +237,7 @@ def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
 
 
 def replaced_words(obj: Any) -> str:
-    """Return a warning about frames that a new bake of the object would replace; "" if there are none."""
+    """Return a warning about frames that a new bake of the object would replace, or ""."""
     record = obj.sinew.bake
     if record.status != "NONE" and record.frames:
         frames = f"The {record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
@@ -250,10 +249,11 @@ def replaced_words(obj: Any) -> str:
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
-    """Turn the frames of a store into the result that the body displays, in the form that the artist chose (shape keys,
-    Geometry Nodes or Mesh Cache). Return the number of displayed frames. ``status`` is DONE, STOPPED or FAILED.
-    Geometry Nodes need skinning handles: affine displacements that are blended by weights. If the store has no handles,
-    or if they would cause intersections in a body with contact, shape keys are made instead.
+    """Turn the frames of a store into the result that the body displays. Returns the number of displayed frames. The
+    artist has chosen shape keys, Geometry Nodes or Mesh Cache. Geometry Nodes need skinning handles: affine
+    displacements that weights blend. Without handles, or if handles cause intersections in a body with contact, shape
+    keys are made instead.
+    ``status``: DONE, STOPPED or FAILED.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
@@ -295,8 +295,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 
 def discard_bare(store: FrameStore) -> bool:
-    """Delete the store that a refused job has left, if it has no frames, no cached results (such as tetrahedra) and an
-    empty log. Return True if the store was deleted.
+    """Delete the store that a refused job has left, if the store is empty. An empty store has no frames, no cached
+    results (such as tetrahedra) and an empty log. Returns True if the store was deleted.
     """
     log = store.folder / LOG_NAME
     if not store.is_empty() or os.path.isfile(log) and log.stat().st_size:  # a failure was logged
@@ -311,8 +311,8 @@ def is_baked(obj: Any) -> bool:
 
 
 def astray_words(obj: Any) -> str:
-    """Return a warning if the displayed result and the frames on disk differ, else "". Either the baked shapes were
-    deleted by hand, or the frames belong to a later bake that was undone or not saved. Cheap enough for panels.
+    """Return a warning if the displayed result and the frames on disk differ, else "". The baked shapes were deleted by
+    hand, or the frames belong to a later bake that was undone or not saved. Cheap enough for panels.
     """
     return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
 
@@ -326,8 +326,9 @@ def _shows_another(obj: Any) -> bool:
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
-    """Export the results of baked bodies to the file ``path``, completely or not at all; ``kind`` is ``ALEMBIC`` or
-    ``USD``. Return the first and the last exported frame. Raise StoreError if the file cannot be written.
+    """Export the results of baked bodies to a file, completely or not at all. Returns the first and the last exported
+    frame. Raises StoreError if the file cannot be written.
+    ``kind``: ``ALEMBIC`` or ``USD``.
     """
     records = [obj.sinew.bake for obj in bodies]
     carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
@@ -341,12 +342,12 @@ def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[
 
 
 def wanted_modes(obj: Any) -> int:
-    """Return the number of modes that the artist chose for a Geometry Nodes result; 0 for other results."""
+    """Return the number of modes that the artist chose for Geometry Nodes, or 0 for other results."""
     return obj.sinew.result_modes if obj.sinew.result == "NODES" else 0
 
 
 def kept_otherwise(obj: Any) -> bool:
-    """Return True if the settings ask for another kind of result (such as shape keys) or number of modes than shown."""
+    """Return True if the settings ask for another kind of result, or number of modes, than the body displays."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames:
         return False
@@ -355,11 +356,9 @@ def kept_otherwise(obj: Any) -> bool:
 
 def delete(obj: Any) -> str:
     """Remove the displayed result of a bake and delete its frames on disk. The frames are deleted when the .blend is
-    saved, so that an undo can restore them until then; on an almost full disk, they are deleted at once. Frames that
-    another object or .blend may use are kept.
-
-    Return a warning if the folder is kept because it was not recognized as a bake, else "". Raise StoreError, with the
-    scene unchanged, if the frames cannot be deleted.
+    saved, so that an undo can restore them until then. On an almost full disk, the frames are deleted at once. Frames
+    that another object or .blend may use are kept. Returns a warning if the folder is kept because it was not
+    recognized as a bake, else "". Raises StoreError, with the scene unchanged, if the frames cannot be deleted.
     """
     folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
     goes = folder is not None and os.path.isdir(folder) and cache_owner.may_delete(obj, folder)
@@ -386,7 +385,7 @@ def delete_live(obj: Any) -> None:
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Return labels of the inputs edited since the bake, such as ``materials``: the stored job of the bake is compared
+    """Return labels of the inputs edited since the bake, such as ``materials``. The stored job of the bake is compared
     with ``job``, read from the present scene. Further labels report deleted shapes, or frames of a later bake on disk.
     """
     changed = open_store(obj).changes(job)
@@ -397,7 +396,7 @@ def find_changes(obj: Any, job: Job) -> list[str]:
 
 
 def report_of(obj: Any) -> BakeReport:
-    """Return the report of the object's last bake, frame by frame; StoreError if there is none."""
+    """Return the report of the object's last bake, frame by frame. Raises StoreError if there is no report."""
     from ...core.jobs.results.bake_report import read_report
 
     store = shown_store(obj)
@@ -407,8 +406,8 @@ def report_of(obj: Any) -> BakeReport:
 
 
 def note_report(obj: Any, store: FrameStore) -> None:
-    """Store the solver report of a bake in the bake record, which the panel shows. If frames did not converge and the
-    record has no message, also store a warning.
+    """Store the solver report of a bake in the bake record, for the panel. If frames did not converge and the record
+    has no message, a warning is stored too.
     """
     from ...core.jobs.results.bake_report import read_report
 
@@ -420,13 +419,13 @@ def note_report(obj: Any, store: FrameStore) -> None:
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:
-    """Store an error in the bake record, so that the panel still shows it after the status bar has cleared it."""
+    """Store an error in the bake record, for the panel."""
     obj.sinew.bake.message = str(error)
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Store contact warnings in the bake records of bodies that were baked together, for the panel. A warning about
-    colliders that differ between viewports and renders is added per body.
+    """Store contact warnings in the bake records of bodies that were baked together, for the panel. Colliders that
+    differ between viewports and renders add a warning per body.
     """
     for obj in bodies:
         of_renders = bake_messages.colliders_in_renders(obj, bpy.context)
@@ -434,8 +433,8 @@ def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Store in the bake records of ``bodies`` which object has to move to end an overlap, and by which displacement.
-    ``move`` is the object's name and displacement, m, as in ``errors.OverlapError``; if empty, nothing is stored.
+    """Store in the bake records how to end an overlap: object to move, and displacement.
+    ``move``: the object's name and displacement, m, as in ``errors.OverlapError``. If empty, nothing is stored.
     """
     for obj in bodies if move else ():
         obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])

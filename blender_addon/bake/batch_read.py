@@ -1,7 +1,6 @@
-"""Batch reading: bodies that wait for their bakes are read together with the current one, so that the scene is
-evaluated only once.
+"""Batch reading: the scene is evaluated only once for several bodies that wait for their bakes.
 
-A body that depends on another body's result is read after that body's bake; Blender's user map gives the dependencies.
+A body that depends on another body's result is read after that body's bake. Blender's user map gives the dependencies.
 A job that was read early is kept until its bake begins, and discarded if one of its data-blocks is edited.
 """
 
@@ -28,8 +27,10 @@ _all: WeakSet[BatchRead] = WeakSet()
 
 
 class _Kept(NamedTuple):
-    """Job of a body that still waits for its bake, read together with another body. ``sources`` are the ``session_uid``
-    of the data-blocks from which the job was read. ``settings`` are the values of :func:`_settings` at the reading.
+    """Job of a waiting body, read together with another body.
+
+    ``sources``: ``session_uid`` of the data-blocks from which the job was read.
+    ``settings``: values of :func:`_settings` at the reading.
     """
 
     job: Job
@@ -37,8 +38,10 @@ class _Kept(NamedTuple):
     settings: tuple[Any, ...]
 
     def is_of(self, obj: Any, scene: Any) -> bool:
-        """Return True if the job is still valid for ``obj``: the body depends on the same data-blocks and has the same
-        settings. Edits of those data-blocks are handled by :meth:`BatchRead.forget`.
+        """Return True if the job is still valid for ``obj``.
+
+        The body must depend on the same data-blocks and have the same settings. :meth:`BatchRead.forget` handles edits
+        of the data-blocks.
         """
         uses_the_same = self.sources == sources_of([obj], scene)[obj.session_uid]
         return uses_the_same and self.settings == _settings(obj, scene)
@@ -58,8 +61,9 @@ class Dependencies(NamedTuple):
 
 
 class BatchRead:
-    """Reader of several bodies, which reads each body once. ``frames`` (first, last) and ``solver`` replace the
-    settings of all bodies, unless None.
+    """Reader of several bodies that reads each body once.
+
+    ``frames`` (first, last), ``solver``: values that replace the settings of all bodies, unless None.
     """
 
     def __init__(self, bodies: Sequence[Any], frames: tuple[int, int] | None = None, solver: str | None = None) -> None:
@@ -69,9 +73,10 @@ class BatchRead:
         _all.add(self)
 
     def job_steps(self, obj: Any, context: Any) -> Steps[Job]:
-        """Generator that reads the job of a body. The generator yields the fraction done, 0 to 1, and returns the job.
-        If the job was read together with an earlier body and is still valid, the kept job is returned at once.
-        Otherwise the scene is read for this body and other waiting bodies together.
+        """Read the job of a body, by a generator.
+
+        The generator yields the fraction done, 0 to 1. A valid job that was read together with an earlier body is
+        returned at once. Otherwise the scene is read for this body and other waiting bodies together.
         """
         if obj.session_uid in self._waiting:
             self._waiting.remove(obj.session_uid)
@@ -88,9 +93,7 @@ class BatchRead:
         return job.alone(0)
 
     def _beside(self, obj: Any, context: Any) -> tuple[dict[int, set[int]], list[Any]]:
-        """Return two values. The first has the data-blocks that ``obj`` and each waiting body depend on, as returned
-        by :func:`sources_of`. The second is a list of the waiting bodies that can be read together with ``obj``.
-        """
+        """Return the data-blocks of each body, and the waiting bodies that can be read together with ``obj``."""
         waiting = [each for each in map(visibility.object_of, self._waiting) if each is not None]
         sources, to_come = sources_of((obj, *waiting), context.scene), {obj.session_uid, *self._waiting}
         hangs = {uid for uid, found in sources.items() if found & to_come != {uid}}
@@ -98,23 +101,29 @@ class BatchRead:
         return sources, [each for each in free if _fit(obj, each, context, self._asked[0])]
 
     def forget(self, edited: set[int]) -> None:
-        """Discard the jobs of waiting bodies that depend on a data-block whose ``session_uid`` is in ``edited``."""
+        """Discard the jobs of waiting bodies that depend on an edited data-block.
+
+        ``edited``: ``session_uid`` of the edited data-blocks.
+        """
         self._kept = {uid: kept for uid, kept in self._kept.items() if not kept.sources & edited}
 
 
 def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
-    """Return a dictionary. Each key is the ``session_uid`` of a body; the value is a set with the ``session_uid`` of
-    all data-blocks that the body depends on. The set includes indirect dependencies, the scene, and objects that act
-    without a reference, such as force fields.
+    """Return the data-blocks that each body depends on, as sets of ``session_uid`` by the body's ``session_uid``.
+
+    Indirect dependencies, the scene, and objects that act without a reference, such as force fields, are included.
     """
     used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
 
 
 def used_by(obj: Any, present: Dependencies) -> set[Any]:
-    """Return the data-blocks that a body depends on, directly or indirectly, including the body. ``present`` has the
-    dependencies in the file. The body's reference ``bake.separation_object`` is ignored: the last bake has stored it,
-    to show which object to move out of an overlap.
+    """Return the data-blocks that a body depends on, directly or indirectly, including the body.
+
+    The reference ``bake.separation_object`` is ignored: the last bake has stored which object to move out of an
+    overlap.
+
+    ``present``: dependencies in the file.
     """
     used, far = present
     own = {obj: used[obj] - {obj.sinew.bake.separation_object}} if obj in used else {}
@@ -122,8 +131,9 @@ def used_by(obj: Any, present: Dependencies) -> set[Any]:
 
 
 def uses(without: Collection[Any] = frozenset()) -> Dependencies:
-    """Return the dependencies between the data-blocks of the file, without dependencies on the data-blocks in
-    ``without``. Can be slow in a large file.
+    """Return the dependencies between the data-blocks of the file. Can be slow in a large file.
+
+    ``without``: data-blocks whose dependencies are left out.
     """
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
@@ -152,9 +162,7 @@ def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> 
 
 
 def _settings(obj: Any, scene: Any) -> tuple[Any, ...]:
-    """Return the settings whose edits Blender does not report in depsgraph updates: those of the body, and the frame
-    range, frame rate, gravity and units of the scene.
-    """
+    """Return settings whose edits Blender does not report in depsgraph updates."""
     render, units = scene.render, scene.unit_settings
     clock = scene.frame_start, scene.frame_end, render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
     world = *scene.gravity, scene.use_gravity, units.system, units.scale_length, scene.sinew.length_factor
@@ -186,8 +194,9 @@ def after_update(_scene: Any, depsgraph: Any) -> None:
 
 
 def _is_edit(update: Any) -> bool:
-    """Return True if a depsgraph update is an edit. When objects are added or removed, Blender also reports the
-    remaining objects, their collections and the scene, which were not edited.
+    """Return True if a depsgraph update is an edit.
+
+    When objects are added or removed, Blender also reports objects, collections and the scene that were not edited.
     """
     if isinstance(update.id, (bpy.types.Object, bpy.types.Scene)):
         return update.is_updated_transform or update.is_updated_geometry

@@ -1,4 +1,4 @@
-"""Comparison of a body's bake to a second bake with other settings (the *ghost*): their distance and computing times.
+"""Comparison of a body's bake to a second bake with other settings (the *ghost*): distance and computing times.
 
 The ghost is stored on disk only, in a folder beside that of the bake. The scene is not changed, so there is nothing to
 undo. After Save As, the new .blend reads frames and ghost of the original .blend until the new .blend has frames of its
@@ -38,9 +38,7 @@ from . import background, baking
 LOOK = 0.5
 """Minimum seconds between two checks of the files on disk."""
 BAKE = "compared"
-"""Name of an entry in the store of a ghost (second bake of a comparison). The entry holds a checksum that identifies
-the bake to compare with.
-"""
+"""Name of an entry in the store of a ghost (second bake of a comparison): a checksum of the bake to compare with."""
 EQUAL = 1e-12
 """Largest vertex distance between a bake and its ghost (second bake of a comparison) that counts as equal, as a
 fraction of the body's size.
@@ -48,8 +46,10 @@ fraction of the body's size.
 
 
 class Compared(NamedTuple):
-    """Job and store of the ghost (second bake of a comparison). ``words`` describe the settings changed for the ghost.
-    If ``resume`` is True, the second bake continues after the last frame in the store.
+    """Job and store of the ghost (second bake of a comparison).
+
+    ``resume``: True if the second bake continues after the last frame in the store.
+    ``words``: description of the settings changed for the ghost.
     """
 
     job: Job
@@ -62,8 +62,9 @@ class Compared(NamedTuple):
 
 
 def ghost_folder(obj: Any) -> Path | None:
-    """Return the folder of a body's ghost (second bake of a comparison). Return None if the body has no ghost. Look for
-    the folder beside the body's own frame folder, then beside the folder in the bake record, which may belong to
+    """Return the folder of a body's ghost (second bake of a comparison), or None.
+
+    The folder is beside the body's own frame folder, or beside the folder in the bake record, which may belong to
     another .blend.
     """
     homes = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
@@ -72,9 +73,7 @@ def ghost_folder(obj: Any) -> Path | None:
 
 
 def _home(obj: Any) -> Path | None:
-    """Return the body's frame folder. The folder of the body's ghost (second bake of a comparison) is beside it. Return
-    None before the file is saved.
-    """
+    """Return the body's frame folder, or None before the file is saved."""
     recorded = frame_folders.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
@@ -85,18 +84,21 @@ def _home(obj: Any) -> Path | None:
 
 
 def last_frame(obj: Any, scene: Any) -> int:
-    """Return the last frame to compare: the last frame of the body's bake range. If *Whole Range* in the Compare panel
-    is off, the frame is limited to the panel's setting *End*.
+    """Return the last frame to compare.
+
+    This is the last frame of the body's bake range. If *Whole Range* in the Compare panel is off, the panel's setting
+    *End* limits the frame.
     """
     last = frame_range(obj.sinew, scene)[1]
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
 def missing_steps(obj: Any) -> Steps[bool]:
-    """Generator that checks a body's bake before the ghost (second bake of a comparison) is computed. The generator
-    yields the fraction done. The result is True if the body's bake has to begin or continue first. An incomplete bake
-    is not continued if the scene was edited since. Raise StoreError if the frames of a complete bake are missing on
-    disk, or if the frames on disk are not displayed.
+    """Check a body's bake before the ghost (second bake of a comparison) is computed.
+
+    The generator yields the fraction done. The result is True if the body's bake has to begin or continue first. An
+    incomplete bake is not continued if the scene was edited since. Raises StoreError if the frames of a complete bake
+    are missing on disk, or if the frames on disk are not displayed.
     """
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -113,8 +115,10 @@ def missing_steps(obj: Any) -> Steps[bool]:
 
 
 def begin(obj: Any, context: Any) -> None:
-    """Begin the tasks of a comparison: compute missing frames of the body's bake, then the ghost (second bake with
-    other settings). Raise SinewError if the comparison is refused or another task runs.
+    """Begin the tasks of a comparison.
+
+    Missing frames of the body's bake are computed first, then the ghost (second bake with other settings). Raises
+    SinewError if the comparison is refused or another task runs.
     """
     obj.sinew.compare.message = ""
     until = last_frame(obj, context.scene)
@@ -126,13 +130,16 @@ def begin(obj: Any, context: Any) -> None:
 
 
 def work_on(obj: Any) -> Task:
-    """Return the task that computes the ghost (second bake of a comparison) and its distance from the body's bake."""
+    """Return the task that computes the ghost (second bake of a comparison).
+
+    The task also computes the distance of the ghost from the body's bake.
+    """
     words = {"title": "Ghost", "again": "Press Compare again."}
     return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error in the compare settings, so that the panel still shows it after the status bar has cleared it."""
+    """Store an error in the compare settings, for the panel."""
     obj.sinew.compare.message = str(error)
 
 
@@ -151,9 +158,10 @@ def _work_here(_work: Task, obj: Any, second: Compared) -> None:
 
 
 def second_steps(obj: Any) -> Steps[Compared]:
-    """Generator: read the job of the ghost (second bake of a comparison) from the scene. Create the ghost's store, or
-    open an existing store to resume the second bake. The generator yields the fraction done and returns the job and the
-    store. Raise SinewError if there is nothing to compare.
+    """Read the job of the ghost (second bake of a comparison), and open the ghost's store.
+
+    The generator yields the fraction done. A store that matches the job is resumed. Otherwise a new store is created.
+    Raises SinewError if there is nothing to compare.
     """
     from ...core.jobs.checks.memory import check_before_tetrahedra
 
@@ -195,15 +203,20 @@ def second_steps(obj: Any) -> Steps[Compared]:
 
 
 def alone_words(others: Sequence[Any]) -> str:
-    """Return a note that the ghost (second bake of a comparison) is simulated without ``others``, the body's contact
-    partners; "" if there are none.
+    """Return a note that the ghost (second bake of a comparison) is simulated alone, or "".
+
+    ``others``: the body's contact partners.
     """
     return f"The ghost is simulated alone and passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
-    """Describe how ``job`` differs from ``theirs``, the job of the first bake, whose store is ``first``. Of the frame
-    settings, only pre-roll and frame rate are compared. Return "" without differences.
+    """Describe how ``job`` differs from the job of the first bake, or "".
+
+    Of the frame settings, only pre-roll and frame rate are compared.
+
+    ``first``: store of the first bake.
+    ``theirs``: job of the first bake.
     """
     parts = [part for part in first.outdated_by(job) if part != "frame range"]
     if parts == ["version"]:
@@ -214,10 +227,7 @@ def differences(first: FrameStore, theirs: Job, job: Job) -> str:
 
 
 def _take(work: Task, words: str) -> str:
-    """Compute and store the distance between the bake and the ghost (second bake of a comparison), which the child
-    process has simulated. ``words`` describe the settings changed for the ghost. Return "". For the task queue this
-    means that the user need not do anything first.
-    """
+    """Compute and store the distance between the bake and the ghost (second bake of a comparison)."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         return ""
@@ -234,8 +244,10 @@ def _take(work: Task, words: str) -> str:
 
 
 def remove(obj: Any) -> None:
-    """Delete the frames of a body's ghost (second bake of a comparison) on disk. If another object or .blend may use
-    these frames, only hide the ghost. Raise StoreError if they cannot be deleted.
+    """Delete the frames of a body's ghost (second bake of a comparison) on disk.
+
+    If another object or .blend may use the frames, the ghost is only hidden. Raises StoreError if the frames cannot be
+    deleted.
     """
     obj.sinew.compare.message = ""
     folder = ghost_folder(obj)
@@ -252,7 +264,7 @@ def remove(obj: Any) -> None:
 
 
 class ShownComparison(NamedTuple):
-    """Comparison of a body's bake to the body's ghost (second bake with other settings), as last read from disk.
+    """Comparison of a body's bake to the ghost (second bake with other settings), as read from disk.
 
     Attributes
     ----------
@@ -277,8 +289,9 @@ _seen: dict[int, ShownComparison] = {}
 
 
 def seen(obj: Any) -> ShownComparison:
-    """Return a body's comparison. The files on disk are checked at most once per ``LOOK`` seconds, so that panels and
-    drawing can call it.
+    """Return a body's comparison, as on disk.
+
+    The files are checked at most once per ``LOOK`` seconds, so panels and drawing can call the function.
     """
     before = _seen.get(obj.session_uid)
     if before is not None and time.monotonic() - before.looked < LOOK:
@@ -301,8 +314,9 @@ def seen(obj: Any) -> ShownComparison:
 
 
 def ghost_words(obj: Any, job: Job) -> list[str]:
-    """Return the label of the ghost (second bake of a comparison), as lines of text: solver and substeps of
-    ``job``, then the settings that differ from the first bake, if known.
+    """Return the label of the ghost (second bake of a comparison), as lines of text.
+
+    The label has solver and substeps of ``job``, then the settings that differ from the first bake, if known.
     """
     solver, found = job.body.solver, seen(obj).difference
     steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
@@ -310,8 +324,9 @@ def ghost_words(obj: Any, job: Job) -> list[str]:
 
 
 def refuse(obj: Any, trouble: str) -> None:
-    """Record the reason ``trouble`` why a body's ghost (second bake of a comparison) is not drawn. It is kept in
-    memory, since drawing must not change the scene.
+    """Record the reason why a body's ghost (second bake of a comparison) is not drawn.
+
+    The reason is kept in memory, since drawing must not change the scene.
     """
     _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
 
@@ -322,12 +337,12 @@ def forget() -> None:
 
 
 def look_again(obj: Any) -> None:
-    """Discard the comparison cached for a body, so that it is read from disk again."""
+    """Discard the comparison cached for a body."""
     _seen.pop(obj.session_uid, None)
 
 
 def frame_words(found: Difference, frame: int, scene: Any) -> str:
-    """Describe the largest and the mean vertex distance between the two bakes of a comparison at a frame."""
+    """Describe the largest and the mean vertex distance of a comparison's two bakes at a frame."""
     at = found.at(frame)
     if at is None:
         return f"Frame {frame} is not compared"
@@ -356,7 +371,7 @@ def _percent(part: float) -> str:
 
 
 def time_words(found: Difference) -> str:
-    """Describe the computing time per frame, s, of both bakes of a comparison; "" if either time is unknown."""
+    """Describe the computing time per frame, s, of a comparison's two bakes, or "" if unknown."""
     bake, ghost = found.seconds
     if bake <= 0.0 or ghost <= 0.0:
         return ""

@@ -1,9 +1,8 @@
-"""Detection of outdated bakes: after each edit, those inputs of a body that are cheap to read are compared with a
-snapshot taken for its bake.
+"""Detection of outdated bakes: a body's inputs are compared with a snapshot taken for the bake.
 
-These inputs are settings, vertices, weights, animation keys, and transforms and vertices of other data-blocks that the
-body uses. Results of other simulations, and modifiers and nodes of other data-blocks, are read by *Check for Edits*
-only.
+After each edit, inputs that are cheap to read are compared: settings, vertices, weights, animation keys, and transforms
+and vertices of other data-blocks that the body uses. Results of other simulations, and modifiers and nodes of other
+data-blocks, are read by *Check for Edits* only.
 """
 
 from __future__ import annotations
@@ -28,28 +27,34 @@ from ..window.redraw import redraw
 from .batch_read import Dependencies, used_by, uses
 
 AFTER = 0.5
-"""Seconds to wait after the last edit before the inputs that take long to read are read again: weights, keyframes and
-other data-blocks.
+"""Seconds to wait after the last edit before inputs that take long to read are read again: weights, keyframes and other
+data-blocks.
 """
 
 _read: dict[str, str] = {}
-"""Snapshots of the inputs of the bodies whose bakes run. Keys are the folders of the frames."""
+"""Snapshots of the inputs of bodies with a running bake, by the folder of the frames."""
 _around: dict[int, dict[str, str]] = {}
-"""Digests of the inputs that take long to read (:func:`_around_it`), as read after the last edit. Keys are the
-``session_uid`` of the bodies.
+"""Digests of inputs that take long to read (:func:`_around_it`), by ``session_uid`` of the bodies. The inputs are read
+after the last edit.
 """
 _edited_at = 0.0
 
 
 def note_read(obj: Any, folder: Any, scene: Any) -> None:
-    """Take a snapshot of a body's inputs, just after its job was read for a bake into ``folder``."""
+    """Take a snapshot of a body's inputs, just after the job for a bake was read.
+
+    ``folder``: folder of the bake's frames.
+    """
     _read[str(folder)] = json.dumps(_look(obj, scene))
 
 
 def note_shown(obj: Any, folder: Any, scene: Any, is_another: bool) -> None:
-    """Store in the bake record the snapshot of the inputs from which the frames in ``folder`` were computed. Frames of
-    a live recording have no snapshot; then store the present inputs if ``is_another``, else leave the record as it is.
-    ``is_another`` is True if the body now displays other frames than before.
+    """Store in the bake record the snapshot of the inputs of the displayed frames.
+
+    Frames of a live recording have no snapshot. The present inputs are then stored, but only if ``is_another``.
+
+    ``folder``: folder of the frames.
+    ``is_another``: True if the body now displays other frames than before.
     """
     if str(folder) in _read:
         obj.sinew.bake.as_read = _read.pop(str(folder))
@@ -63,8 +68,9 @@ def note_same(obj: Any, scene: Any) -> None:
 
 
 def words(obj: Any, scene: Any) -> str:
-    """Return the labels of the inputs edited since the bake, as found by *Check for Edits* or by snapshots, separated
-    by commas; "" if no edit is known. Cheap enough for panels.
+    """Return the labels of the inputs edited since the bake, separated by commas, or "".
+
+    *Check for Edits* or snapshots have found the edits. Cheap enough for panels.
     """
     record = obj.sinew.bake
     if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
@@ -85,9 +91,7 @@ def _digest(value: Any) -> str:
 
 
 def _set_of(obj: Any, scene: Any) -> dict[str, str]:
-    """Return digests of the inputs that are cheap to read, by label. The end of the frame range is left out, since it
-    does not affect earlier frames.
-    """
+    """Return digests of the inputs that are cheap to read, except the end frame, by label."""
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
     found = snapshot(obj, scene)
@@ -97,9 +101,7 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
 
 
 def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
-    """Return digests of the inputs that are slow to read: weights, keyframes, and the other data-blocks that the body
-    depends on. Keys are labels such as "painted weights".
-    """
+    """Return digests of the inputs that are slow to read, by labels such as "painted weights"."""
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -122,9 +124,7 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
 
 
 def _present() -> Dependencies:
-    """Return the dependencies between the data-blocks of the file, without bake results and shading materials, which
-    have no effect on a simulation.
-    """
+    """Return the dependencies between the data-blocks of the file, without bake results and shading materials."""
     made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
@@ -135,9 +135,7 @@ def _present() -> Dependencies:
 
 
 def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
-    """Yield the data path and the keyframes, as bytes, of each F-curve of a data-block. If ``only`` is not empty,
-    F-curves with other data paths are left out.
-    """
+    """Yield the data path and the keyframes, as bytes, of each F-curve of a data-block."""
     for curves in curves_of(block):
         for curve in (curve for curve in curves if not only or curve.data_path in only):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
@@ -146,9 +144,7 @@ def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]
 
 
 def _of_other(block: Any) -> Any:
-    """Return a snapshot of a mesh or object that the body uses: vertices, transform and force field settings. Animated
-    values are left out, so that the snapshot is the same at all frames. Return None for other types of data-blocks.
-    """
+    """Return a snapshot of a mesh or object that the body uses, without animated values."""
     if isinstance(block, bpy.types.Mesh):
         return checksum(block)
     if not isinstance(block, bpy.types.Object):
@@ -163,8 +159,9 @@ def _of_other(block: Any) -> Any:
 
 @bpy.app.handlers.persistent
 def after_edit(*_: Any) -> None:
-    """Handle ``depsgraph_update_post``, undo and redo. Once no edit has occurred for ``AFTER`` s, read the inputs that
-    take long to read (:func:`_around_it`).
+    """Handle ``depsgraph_update_post``, undo and redo: schedule a reading of inputs that take long to read.
+
+    The inputs (:func:`_around_it`) are read once no edit has occurred for ``AFTER`` s.
     """
     global _edited_at
     _edited_at = time.monotonic()
@@ -173,10 +170,7 @@ def after_edit(*_: Any) -> None:
 
 
 def _look_again() -> float | None:
-    """Read the inputs of :func:`_around_it` (weights, keyframes, data-blocks) again, and redraw panels if any changed.
-    Only baked bodies in Object Mode, in the scenes that windows show, are read. This is a timer function: while edits
-    or a playback continue, return the seconds to wait; else None.
-    """
+    """Read the inputs of :func:`_around_it` again, by a timer, and redraw panels after a change."""
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
         return AFTER

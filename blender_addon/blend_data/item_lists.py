@@ -1,7 +1,7 @@
-"""Functions on the active item of a body's lists (physical materials, springs, pairs): find, move and remove it.
+"""Functions on the active item of a body's list, such as springs: find, move and remove it.
 
-The functions select a list by the noun for its items: ``"spring"`` stands for the list ``sinew.springs`` and its active
-index ``sinew.active_spring``.
+A function selects a list by the noun for its items. The noun ``"spring"`` stands for the list ``sinew.springs`` and its
+active index ``sinew.active_spring``.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from .list_animation import follow_items
 
 
 def active_index(settings: Any, noun: str) -> int:
-    """Return the index of the active item of the list ``noun`` (such as ``"spring"``); -1 if the list is empty."""
+    """Return the index of the active item of the list ``noun``, such as ``"spring"``. An empty list returns -1."""
     return min(getattr(settings, f"active_{noun}"), len(getattr(settings, f"{noun}s")) - 1)
 
 
 def active_item(settings: Any, noun: str) -> Any | None:
-    """Return the active item of the list ``noun`` (such as ``"spring"``), or None if the list is empty."""
+    """Return the active item of the list ``noun``, such as ``"spring"``. An empty list returns None."""
     index = active_index(settings, noun)
     return None if index < 0 else getattr(settings, f"{noun}s")[index]
 
 
 def own_name(name: str, taken: set[str], form: str = "{} {}") -> str:
-    """Return an unused name: ``name`` itself or, if it is in ``taken``, the first unused one of ``name 2``, ``name 3``
-    ... ``form`` is the format of a numbered name.
+    """Return ``name``, or a numbered name if ``name`` is in ``taken``.
+
+    The number is the first one, from 2, that gives an unused name. ``form``: format of a numbered name.
     """
     names = (name, *(form.format(name, k) for k in range(2, len(taken) + 3)))
     return next(candidate for candidate in names if candidate not in taken)
@@ -42,8 +43,9 @@ def remove_active(obj: Any, noun: str) -> None:
 
 
 def move_active(obj: Any, noun: str, offset: int) -> bool:
-    """Move the active item of the nonempty list ``noun``, with its animation, to its index plus ``offset``. Return
-    False if there is no such index.
+    """Move the active item of the nonempty list ``noun``, with its animation, by ``offset``.
+
+    Returns False if the new index does not exist.
     """
     settings = obj.sinew
     items, index = getattr(settings, f"{noun}s"), active_index(settings, noun)

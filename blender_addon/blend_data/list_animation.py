@@ -1,6 +1,4 @@
-"""Animation of list items. F-curves and drivers refer to list items by index, so their data paths are rewritten when
-items are added, moved or removed.
-"""
+"""Animation of list items. F-curves and drivers refer to list items by index, so list edits must rewrite data paths."""
 
 from __future__ import annotations
 
@@ -12,8 +10,10 @@ import bpy
 
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Update the animation of a list's items after items were moved or removed: F-curves of items, and drivers in the
-    file that read items. If other objects use the action of ``obj`` (as after Alt+D), ``obj`` first gets a copy.
+    """Update the animation of a list's items after items were moved or removed.
+
+    F-curves of items, and drivers in the file that read items, are updated. If other objects use the action of ``obj``
+    (as after Alt+D), ``obj`` first gets a copy.
 
     Parameters
     ----------
@@ -26,9 +26,7 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
     _unshare(obj, pattern)
 
     def moved(match: re.Match[str]) -> str:
-        """Replace the index of a list item in a data path: its previous index by its present index. ``match`` is the
-        regular expression's match of the list's path and the previous index. Return "" if the item was removed.
-        """
+        """Return the matched data path with the item's present index, or "" if the item was removed."""
         index = now.get(int(match[1]))
         return "" if index is None else f"{path}[{index}]{match.string[match.end() :]}"
 
@@ -44,28 +42,27 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 
 def animated(obj: Any, path: str) -> set[str]:
-    """Return the names of the properties under a data path, such as ``sinew.materials[0]``, that F-curves or drivers
-    animate.
+    """Return the names of the animated properties under a data path, such as ``sinew.materials[0]``.
+
+    F-curves and drivers count as animation.
     """
     return {each[len(path) + 1 :] for each in animated_paths(obj) if each.startswith(f"{path}.")}
 
 
 def animated_paths(obj: Any) -> set[str]:
-    """Return the data paths of all properties of an object that F-curves or drivers animate."""
+    """Return the data paths of an object's properties that F-curves or drivers animate."""
     return {curve.data_path for curves in _curve_lists(obj) for curve in curves}
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
-    """Yield the driver collection of an object and its F-curve collections, without duplicates. F-curves of NLA strips
-    are included.
-    """
+    """Yield the driver collection of an object and its F-curve collections, without duplicates."""
     if obj.animation_data is not None:
         yield obj.animation_data.drivers
         yield from curves_of(obj)
 
 
 def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
-    """Give an object its own copy of each shared or linked action that animates a data path matching ``pattern``."""
+    """Give an object its own copy of each shared action that animates a data path matching ``pattern``."""
     if obj.animation_data is None or obj.animation_data.use_tweak_mode:
         return
     concerned = [
@@ -89,7 +86,7 @@ def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
 
 
 def _targets(obj: Any) -> Iterator[Any]:
-    """Yield the targets of driver variables that refer to the object ``obj``, from all drivers in the file."""
+    """Yield the targets of all drivers in the file that refer to an object."""
     for owner in _users(obj):
         animation = getattr(owner, "animation_data", None)
         for curve in animation.drivers if animation is not None else ():
@@ -98,14 +95,15 @@ def _targets(obj: Any) -> Iterator[Any]:
 
 
 def _users(block: Any) -> set[Any]:
-    """Return a data-block and the data-blocks that use it, with their embedded node trees."""
+    """Return a data-block, the data-blocks that use it, and their embedded node trees."""
     users = {block, *bpy.data.user_map(subset=[block])[block]}
     return users | {user.node_tree for user in users if getattr(user, "node_tree", None) is not None}
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
-    """Yield the F-curve collections that animate a data-block, without duplicates: first the collections of its action,
-    then the collections of its NLA strips.
+    """Yield the F-curve collections that animate a data-block, without duplicates.
+
+    The collections of the data-block's action come first, those of its NLA strips after.
     """
     seen = set()
     for _player, action, slot in _uses(owner):
@@ -116,15 +114,17 @@ def curves_of(owner: Any) -> Iterator[Any]:
 
 
 def curves_at(owner: Any, path: str) -> list[Any]:
-    """Return the F-curves that animate the property at data path ``path`` of a data-block. F-curves of the data-block's
-    action come first, F-curves of NLA strips after.
+    """Return the F-curves that animate the property at the data path ``path`` of a data-block.
+
+    F-curves of the data-block's action come first, those of NLA strips after.
     """
     return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
 
 
 def _uses(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield a tuple (player, action, slot) for each action that animates a data-block. The player is the data-block's
-    animation data or an NLA strip; the slot is None before Blender 4.4.
+    """Yield (player, action, slot) for each action that animates a data-block.
+
+    The player is the data-block's animation data or an NLA strip. The slot is None before Blender 4.4.
     """
     animation = getattr(owner, "animation_data", None)
     if animation is None:

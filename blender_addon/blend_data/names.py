@@ -1,4 +1,4 @@
-"""Names under which Blender knows the extension: its ID, its Python package and its sidebar tab."""
+"""Names of the extension in Blender: its ID, its Python package and its sidebar tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporary values of Blender properties, protected from animation and drivers."""
+"""Temporary values of Blender properties. Animation and drivers are muted meanwhile."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from .list_animation import curves_at
 
 
 class Override(NamedTuple):
-    """Temporary ``value`` of the property at data path ``path`` of a data-block. The path stays valid when lists such
-    as the modifiers are edited; a Python reference to a list item would become invalid.
+    """Temporary ``value`` of the property at the data path ``path`` of a data-block.
+
+    A path stays valid when lists such as the modifiers are edited. A Python reference to a list item would not.
     """
 
     block: Any
@@ -20,7 +21,7 @@ class Override(NamedTuple):
 
     @classmethod
     def of(cls, owner: Any, name: str, value: Any) -> Override:
-        """Return an override of the property ``name`` of ``owner``, a data-block or data within one, such as a
+        """Return an override of the property ``name`` of ``owner``: a data-block, or data within one, such as a
         modifier.
         """
         return cls(owner.id_data, owner.path_from_id(name), value)
@@ -30,8 +31,8 @@ class Override(NamedTuple):
         return self.block.path_resolve(self.path)
 
     def assign(self, value: Any) -> None:
-        """Set the property to ``value`` if it has another value. Setting an equal value is avoided, since even that
-        makes Blender reset rigid bodies.
+        """Set the property to ``value``, unless it has this value. Even an equal value makes Blender reset rigid
+        bodies.
         """
         if self.current() != value:
             before, _, name = self.path.rpartition(".")
@@ -40,8 +41,9 @@ class Override(NamedTuple):
 
 @contextmanager
 def overridden(overrides: Iterable[Override]) -> Iterator[None]:
-    """Set the overrides, and mute the F-curves and drivers of their properties, within the context. Restore both at its
-    end.
+    """Set the overrides within the context, and mute the F-curves and drivers of their properties.
+
+    Values and mute flags are restored at the end.
     """
     applied: list[tuple[Override, Any, list[bool]]] = []
     try:
@@ -61,24 +63,24 @@ def overridden(overrides: Iterable[Override]) -> Iterator[None]:
 
 
 def _mute(override: Override, muted: list[bool]) -> None:
-    """Set the mute flags of the F-curves and drivers of an overridden property to ``muted``, one flag per curve. The
-    curves are looked up each time, since an undo frees them.
-    """
+    """Set the mute flags of an overridden property's F-curves and drivers, one flag per curve."""
     for curve, mute in zip(curves_and_drivers(override.block, override.path), muted, strict=False):
         if curve.mute != mute:
             curve.mute = mute
 
 
 def is_animated(owner: Any, name: str) -> bool:
-    """Return True if an F-curve or driver that is not muted sets the property ``name`` of ``owner``, a data-block or
-    data within one, such as a modifier.
+    """Return True if an F-curve or driver that is not muted sets the property ``name`` of ``owner``.
+
+    ``owner`` is a data-block, or data within one, such as a modifier.
     """
     return any(not curve.mute for curve in curves_and_drivers(owner.id_data, owner.path_from_id(name)))
 
 
 def curves_and_drivers(block: Any, path: str) -> list[Any]:
-    """Return the F-curves and drivers that set the property at data path ``path`` of a data-block. F-curves of NLA
-    strips are included.
+    """Return the F-curves and drivers that set the property at the data path ``path`` of a data-block.
+
+    F-curves of NLA strips are included.
     """
     animation = getattr(block, "animation_data", None)
     if animation is None:

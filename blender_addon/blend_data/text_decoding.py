@@ -1,5 +1,6 @@
-"""Reset of text properties that are not valid UTF-8, as a damaged or untrusted .blend may contain: Blender raises an
-error when it reads them.
+"""Reset of text properties that are not valid UTF-8. Blender raises an error when it reads such a text.
+
+A damaged or untrusted .blend may contain such texts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import bpy
 
 
 def text_of(group: Any, name: str) -> str:
-    """Return a text of a property group; reset it and return "" if it cannot be decoded."""
+    """Return a text of a property group. A text that cannot be decoded is reset, and "" is returned."""
     try:
         return getattr(group, name)
     except UnicodeDecodeError:
@@ -19,7 +20,7 @@ def text_of(group: Any, name: str) -> str:
 
 
 def mend_texts(group: Any) -> None:
-    """Reset all texts that are not valid UTF-8 in a property group, and in the groups and collections within it."""
+    """Reset the texts of a property group that are not valid UTF-8. Groups within the group are included."""
     for prop in group.bl_rna.properties:
         name = prop.identifier
         if prop.type == "STRING" and not prop.is_readonly:  # computed texts are read-only

@@ -1,4 +1,4 @@
-"""Ownership of frame folders: each folder belongs to one object of one .blend; other objects and files only read it.
+"""Ownership of frame folders. Each folder belongs to one object of one .blend. Other objects and files only read it.
 
 A duplicated object, an appended object and a file saved under another name first refer to the folder of their original.
 Before they write frames, they get a folder of their own. If a .blend was renamed or moved outside of Blender, the
@@ -38,23 +38,27 @@ from .frame_folders import (
 
 
 def is_own(obj: Any) -> bool:
-    """Return True if ``obj`` may write to the frame folder in its bake record: the folder is beside the open .blend,
-    not behind a link, and no other object refers to it. Also return True if no folder is recorded.
+    """Return True if ``obj`` may write to the frame folder in its bake record.
+
+    The folder must be beside the open .blend, not behind a link, and not recorded for another object. Without a
+    recorded folder, the result is True.
     """
     folder = recorded_folder(obj)
     return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
-    """Return True if no object other than ``obj`` and no other .blend uses ``folder``. The folder must also be beside
-    the open .blend, or beside the path that the .blend had before it was moved or renamed outside of Blender.
+    """Return True if no object other than ``obj`` and no other .blend uses ``folder``.
+
+    The folder must be beside the open .blend, or beside the path that the .blend had before a move outside of Blender.
     """
     return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
 def folder_to_write(obj: Any) -> Path:
-    """Return a writable folder for the next bake of ``obj``: the folder in the bake record if ``obj`` owns that folder
-    (:func:`is_own`), else the default folder for the object's name. Raise StoreError if the folder cannot be written.
+    """Return a writable folder for the next bake of ``obj``. Raises StoreError if the folder cannot be written.
+
+    This is the folder in the bake record if ``obj`` owns that folder (:func:`is_own`), else the default folder.
     """
     make_own(obj, copies=False)
     recorded = recorded_folder(obj)
@@ -66,10 +70,7 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Return True if a folder ``sinew_cache/NAME/OBJECT`` belongs to a .blend other than the open .blend. If
-    ``NAME.blend`` exists beside ``sinew_cache``, the folder belongs to this file. If not, ``NAME.blend`` may have been
-    renamed: the folder then counts as belonging to any .blend beside ``sinew_cache`` that contains the object.
-    """
+    """Return True if a frame folder belongs to a .blend other than the open one."""
     home = Path(os.path.normpath(folder)).parent
     parent = home.parent.parent
     blend = parent / f"{home.name}.blend"
@@ -95,9 +96,7 @@ def _has_object_of(blend: Path, folder: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Return the readable parts of the folder names (:func:`readable_name`) of all objects in a .blend. Return None
-    if the file cannot be read. ``_changed``, the file's modification time, makes the cache read a changed file again.
-    """
+    """Return the readable parts of all objects' folder names in a .blend, or None."""
     try:
         with bpy.data.libraries.load(blend) as (there, _):
             return frozenset(readable_name(name) for name in there.objects)
@@ -111,10 +110,7 @@ def _is_home(folder: Path) -> bool:
 
 
 def _is_left_behind(folder: Path) -> bool:
-    """Return True if ``folder`` was left behind when the open .blend was moved or renamed outside of Blender. The
-    folder must not belong to another .blend. It must also be a frame store, since an untrusted .blend may record the
-    path of any folder.
-    """
+    """Return True if ``folder`` is a frame store left behind by a move of the open .blend."""
     if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
         return False
     store = FrameStore(folder)
@@ -122,10 +118,10 @@ def _is_left_behind(folder: Path) -> bool:
 
 
 def make_own(obj: Any, copies: bool = True) -> bool:
-    """Give ``obj`` a frame folder of its own. If the recorded frames are at a former path of the .blend, move them to
-    the new folder. If the recorded frames belong to another object or file, copy them with ``copies``; without
-    ``copies``, leave them alone. Return False if ``obj`` had its own folder already, else True. Raise StoreError if
-    moving or copying fails.
+    """Give ``obj`` a frame folder of its own. Returns False if ``obj`` had such a folder already.
+
+    Recorded frames at a former path of the .blend are moved to the new folder. With ``copies``, frames of another
+    object or file are copied. Raises StoreError if moving or copying fails.
     """
     if is_own(obj):
         return False
@@ -144,10 +140,7 @@ def make_own(obj: Any, copies: bool = True) -> bool:
 
 
 def _take_over(recorded: Path, folder: Path) -> None:
-    """Move the frames in the folder ``recorded`` to ``folder``, which is beside the open .blend. ``recorded`` was left
-    behind when the .blend was moved or renamed. The folders of live mode and comparison beside ``recorded`` are moved
-    too.
-    """
+    """Move frames to ``folder``, with the folders of live mode and comparison beside them."""
     with locked(recorded):
         pass  # StoreError if another process writes there
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -159,9 +152,7 @@ def _take_over(recorded: Path, folder: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move the folder ``source`` to ``target``. An existing ``target``, left by a former object or file of the same
-    name, is deleted.
-    """
+    """Move a folder, replacing an existing ``target``."""
     try:
         if target.exists():
             shutil.rmtree(target)
@@ -174,8 +165,9 @@ def _move(source: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy the folder ``source`` to ``target``, completely or not at all; an existing ``target`` is replaced. Links are
-    not copied: in an untrusted folder they may lead to private files, which would then be passed on with the project.
+    """Copy a folder, completely or not at all, replacing an existing ``target``.
+
+    Links are not copied: in an untrusted folder they may lead to private files.
     """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -194,9 +186,7 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def delete_empty(folder: Path) -> None:
-    """Delete a folder ``sinew_cache/NAME/OBJECT``, then ``NAME`` and ``sinew_cache``, each of them
-    only if it is empty.
-    """
+    """Delete a folder ``sinew_cache/NAME/OBJECT`` and the two folders above it, each only if it is empty."""
     home = folder.parent
     if home.parent.name != CACHE:
         return
@@ -206,8 +196,10 @@ def delete_empty(folder: Path) -> None:
 
 
 def delete_folder(folder: Path) -> bool:
-    """Delete a frame store with its log and Mesh Cache file, then parent folders that are left empty. Return False, and
-    delete nothing, if the folder is behind a link or was not recognized as a bake. Raise StoreError if deleting fails.
+    """Delete a frame store with its log and Mesh Cache file, then empty parent folders.
+
+    Returns False, and deletes nothing, if the folder is behind a link or is not a bake. Raises StoreError if deleting
+    fails.
     """
     if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
         return False
@@ -216,16 +208,15 @@ def delete_folder(folder: Path) -> bool:
 
 
 def bring(obj: Any) -> None:
-    """Move or copy the recorded frames of ``obj`` to the object's own folder beside the open .blend, and record that
-    folder. Raise StoreError if moving or copying fails.
-    """
+    """Move or copy the recorded frames of ``obj`` to the object's own folder. Raises StoreError if this fails."""
     make_own(obj)
     point_to(obj, recorded_folder(obj))
 
 
 def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
-    """Store the frame folder of an object in the object's bake record, as a path relative to ``home``. If ``home`` is
-    None, the path is relative to the folder of the open .blend.
+    """Store the frame folder of an object in its bake record, as a path relative to ``home``.
+
+    With None, the path is relative to the folder of the open .blend.
     """
     record = obj.sinew.bake
     record.home = home or (bpy.path.abspath("//") if has_home() else "")
@@ -233,8 +224,9 @@ def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
 
 
 def point_to(obj: Any, folder: Path) -> None:
-    """Store the folder of an object's frames in its bake record, and set it in the Mesh Cache modifiers that play the
-    bake.
+    """Store the frame folder of an object in the bake record.
+
+    Mesh Cache modifiers that play the bake get the new path, too.
     """
     note_folder(obj, folder)
     record = obj.sinew.bake

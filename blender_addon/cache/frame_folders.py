@@ -1,4 +1,4 @@
-"""Paths of the folders with an object's frames: the default folder beside the .blend, or the one in the bake record."""
+"""Paths of the folders with an object's frames."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ..blend_data.text_decoding import text_of
 from ..objects import linked
 
 CACHE = "sinew_cache"
-"""Folder beside a .blend with the frames of all its objects."""
+"""Name of the folder beside a .blend with the frames of all objects."""
 LIVE, COMPARE = "-live", "-compare"
-"""Suffixes that turn the name of an object's frame folder into the names of two folders beside it: the folder of live
-mode, and the folder of the second bake of a comparison.
-"""
+"""Suffixes of an object's folders for live mode and for the second bake of a comparison."""
 LONGEST = 200
-"""Maximum bytes of an object's name in its folder name. An object's name may have 255 bytes since Blender 5.0, and so
-may a folder's name. This maximum leaves room for the suffixes that are appended.
+"""Maximum length of an object's name in its folder name, bytes.
+
+Since Blender 5.0, both may have 255 bytes. This maximum leaves room for suffixes.
 """
 
 
 def has_home() -> bool:
-    """Return True if the open .blend can have a frame folder beside it: it is saved, and its path is valid UTF-8."""
+    """Return True if the open .blend can have a frame folder: it is saved, and its path is valid UTF-8."""
     return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
 
 
 def home_folder() -> Path:
-    """Return the folder ``sinew_cache/NAME`` beside the open .blend, which contains the frame folders of all objects.
-    Raise StoreError if the .blend is not saved or its path is not UTF-8.
+    """Return the folder ``sinew_cache/NAME`` beside the open .blend, with the frame folders of all objects.
+
+    Raises StoreError if the .blend is not saved or its path is not UTF-8.
     """
     blend = bpy.data.filepath
     if not blend:
@@ -48,9 +48,7 @@ def home_folder() -> Path:
 
 
 def default_folder(obj: Any) -> Path:
-    """Return the frame folder named after the object, in :func:`home_folder`. If another object uses it, a number is
-    appended to the name.
-    """
+    """Return the frame folder named after the object. If another object uses it, a number is appended."""
     home, name = home_folder(), folder_name(obj.name, text_of(obj.sinew, "identity"))
     folder, k = home / name, 2
     # A renamed object keeps its folder, so a new object of the old name gets another.
@@ -61,24 +59,21 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the name of the frame folder of an object called ``name``. The random text ``identity`` distinguishes the
-    folder from that of a deleted object of the same name.
+    """Return the name of the frame folder of an object called ``name``.
+
+    The random text ``identity`` tells the object from a deleted object of the same name.
     """
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
 
 def readable_name(name: str) -> str:
-    """Return the readable part of a frame folder's name: the object's name, shortened and without
-    special characters.
-    """
+    """Return the readable part of a frame folder's name: the object's name, short and without special characters."""
     short = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
     return short.encode()[:LONGEST].decode(errors="ignore")
 
 
 def live_path(obj: Any) -> Path:
-    """Return the object's folder for live mode: beside its frame folder or, if the .blend is not saved, a temporary
-    folder.
-    """
+    """Return the object's folder for live mode. This is a temporary folder if the .blend is not saved."""
     if not has_home():
         return unsaved_live_path(obj)
     folder = default_folder(obj)
@@ -91,24 +86,21 @@ def unsaved_live_path(obj: Any) -> Path:
 
 
 def live_folder(obj: Any) -> Path:
-    """Create the object's folder for live mode (:func:`live_path`) and return it. Raise StoreError if the folder cannot
-    be written.
-    """
+    """Create and return the object's folder for live mode. Raises StoreError if it cannot be written."""
     return writable(live_path(obj))
 
 
 def compare_path(folder: Path) -> Path:
-    """Return the folder of the ghost (second bake of a comparison) that belongs to the bake in ``folder``."""
+    """Return the folder of the second bake (ghost) that is compared with the bake in ``folder``."""
     return folder.with_name(f"{folder.name}{COMPARE}")
 
 
 def recorded_folder(obj: Any, home: str = "") -> Path | None:
-    """Return the absolute path of the frame folder that the object's bake record names. Return None for an
-    object without a bake, or if :func:`stored_path` refuses the path.
+    """Return the absolute path of the frame folder in the object's bake record.
 
-    A recorded path that begins with // is relative to a folder: for a linked object, the folder of the library; for any
-    other object, the folder ``home``. If ``home`` is "", the recorded path is relative to the folder that the bake
-    record stores in its property ``home``.
+    Returns None without a bake, or if :func:`stored_path` refuses the path. A leading // in the recorded path stands
+    for the library's folder if the object is linked, and else for the folder ``home``. If ``home`` is "", // stands for
+    the folder stored in the bake record.
     """
     record, library = obj.sinew.bake, linked.library_of(obj)
     folder = text_of(record, "folder")
@@ -117,8 +109,9 @@ def recorded_folder(obj: Any, home: str = "") -> Path | None:
 
 
 def writable(folder: Path) -> Path:
-    """Create a folder ``sinew_cache/NAME/OBJECT`` and return it. Raise StoreError if the folder cannot be written
-    safely.
+    """Create a folder ``sinew_cache/NAME/OBJECT`` and return it.
+
+    Raises StoreError if the folder cannot be written safely.
     """
     check_straight(folder)
     remedy = "Save the .blend in a folder that you can write to, and check that the disk is not full."
@@ -131,7 +124,7 @@ def writable(folder: Path) -> Path:
 
 
 def written(path: Path) -> int:
-    """Return the modification time of a file or folder, ns; -1 if it does not exist."""
+    """Return the modification time of a file or folder, ns. A missing file returns -1."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

@@ -1,10 +1,9 @@
-"""Handlers that keep the folders in bake records valid when a .blend is saved, loaded or appended. The frames
-themselves are not moved.
+"""Handlers that keep the folders in bake records valid when a .blend is saved, loaded or appended.
 
 A bake record stores its folder relative to the .blend. When the .blend is saved elsewhere, the record is rewritten
-relative to the new place, as Blender rewrites its own relative paths. Appended objects still refer to the folder beside
-their source file. A body can play the frames of another .blend; before its next bake, they are copied to its own folder
-(``cache/cache_owner.py``).
+relative to the new place, as Blender rewrites its own relative paths. The frames are not moved. Appended objects still
+refer to the folder beside their source file. A body can play the frames of another .blend; before its next bake, the
+frames are copied to its own folder (``cache/cache_owner.py``).
 """
 
 from __future__ import annotations
@@ -26,9 +25,7 @@ _before: list[tuple[int, str, str]] = []
 
 
 def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
-    """Call the function ``note`` for each object. If a call fails, for example because the bake record comes from a
-    damaged or untrusted file, reset the folder in that object's bake record and continue.
-    """
+    """Call ``note`` for each object; reset the recorded folder of an object whose damaged record makes this fail."""
     for obj in objects:
         try:
             note(obj)
@@ -39,13 +36,13 @@ def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
 
 
 def _is_local(obj: Any) -> bool:
-    """Return True if the object belongs to this file, not to a library, and its recorded folder is relative (//)."""
+    """Return True if the object is not linked and its recorded folder is relative (//)."""
     return text_of(obj.sinew.bake, "folder").startswith("//") and library_of(obj) is None
 
 
 @bpy.app.handlers.persistent
 def before_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_pre``: rewrite the folders in bake records relative to the ``path`` that the .blend is saved to."""
+    """Rewrite the folders in bake records relative to the new ``path`` of the .blend (handler of ``save_pre``)."""
     _before.clear()
     home = os.path.dirname(path) if isinstance(path, str) else ""
 
@@ -62,9 +59,7 @@ def before_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: after Save Copy, restore the bake records that :func:`before_save` has rewritten. The
-    records were rewritten for the path of the copy, but the open .blend keeps its own path.
-    """
+    """Restore the bake records after Save Copy (handler of ``save_post``). The open .blend keeps its own path."""
     if _before and isinstance(path, str) and os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
     _before.clear()
@@ -72,7 +67,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``: restore the bake records that :func:`before_save` has changed."""
+    """Restore the bake records that :func:`before_save` has changed (handler of ``save_post_fail``)."""
     records = {uid: (folder, home) for uid, folder, home in _before}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -82,8 +77,9 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
-    """Handle ``load_post``: point the bake records to the frames beside the file, even if the file was moved. If no
-    frames are there, point the records to the frames at the file's former path.
+    """Point the bake records to the frames beside a loaded file (handler of ``load_post``).
+
+    The file may have been moved. Without frames beside the file, the records point to the frames at its former path.
     """
 
     def note(obj: Any) -> None:
@@ -107,8 +103,8 @@ def after_load(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
-    """Handle ``blend_import_post``: point the bake records of appended objects to the frames beside their source file,
-    even if that file was moved.
+    """Point the bake records of appended objects to the frames beside their source file (handler of
+    ``blend_import_post``).
     """
     libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
 
@@ -125,7 +121,7 @@ def after_import(imported: Any, *_: Any) -> None:
 
 
 def register() -> None:
-    """Update the bake records of the open file when the add-on is enabled; do nothing if no file is open yet."""
+    """Update the bake records of an open file when the add-on is enabled."""
     if hasattr(bpy.data, "objects"):  # enabled in an open file; at Blender's start, files are loaded later
         after_load()
 

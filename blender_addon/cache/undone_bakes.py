@@ -1,4 +1,4 @@
-"""Frames of deleted and of replaced bakes, kept until the .blend is saved, so that an undo can restore them.
+"""Frames of deleted and replaced bakes. They are kept until the .blend is saved, so that an undo can restore them.
 
 Delete Bake only sets ``is_deleted`` in the bake record. Before a later bake replaces an earlier bake, the folder of the
 earlier bake is renamed. An undo of the later bake restores the earlier bake record. The checksum in this record
@@ -28,37 +28,34 @@ from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 
 UNDO = "-undo-"
 _NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
-"""Folder name of a replaced bake: the name that ``frame_folders.folder_name`` returns, then ``UNDO`` and a number."""
+"""Folder name of a replaced bake: the original folder name, then ``UNDO`` and a number."""
 ROOM = 100e6
-"""Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
+"""Free space of a disk, bytes, below which Delete Bake deletes frames at once."""
 _kept: dict[Path, list[Path]] = {}
-"""Folders of the bakes that were replaced in this Blender session. The key is the path of the folder before it was
-renamed, the values are the paths since.
-"""
+"""Present folders of the bakes replaced in this Blender session, by their original folder."""
 _deleted: list[tuple[int, Path, str, str]] = []
-"""Bakes to delete after the current save: ``session_uid`` of the body; absolute path of the frames; ``folder`` and
-``home`` of the bake record, to restore them if the save fails.
+"""Bakes to delete after the current save. An entry is the body's ``session_uid``, the absolute path of the frames, and
+``folder`` and ``home`` of the bake record.
 """
 
 
 def has_frames(folder: Path) -> bool:
-    """Return True if ``folder`` is a frame store that contains frames and is not behind a link. Only such a folder is
-    kept for an undo when a bake replaces it.
-    """
+    """Return True if ``folder`` is a frame store with frames, not behind a link."""
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
 
 
 def can_wait(folder: Path) -> bool:
-    """Return True if the disk has enough free space to keep the frames of a deleted bake in ``folder`` until the .blend
-    is saved. Raise StoreError if another process uses the folder, or if the folder cannot be written.
+    """Return True if the disk has room to keep a deleted bake until the .blend is saved.
+
+    Raises StoreError if another process uses the folder, or if the folder cannot be written.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
 
 
 def free_path(folder: Path) -> Path:
-    """Return an unused path beside ``folder`` to which ``folder`` can be renamed."""
+    """Return an unused path beside ``folder``, as a new name of ``folder``."""
     k = 1
     while (path := folder.with_name(f"{folder.name}{UNDO}{k}")).exists():
         k += 1
@@ -66,8 +63,9 @@ def free_path(folder: Path) -> Path:
 
 
 def keep(folder: Path) -> Path:
-    """Rename the folder of a bake that is about to be replaced, and return the new path. Folders that an earlier
-    Blender session kept for the same body are deleted. Raise StoreError if renaming fails.
+    """Rename the folder of a bake that is about to be replaced, and return the new path.
+
+    Folders kept by an earlier Blender session for the same body are deleted. Raises StoreError if renaming fails.
     """
     for left in _left_by(folder):
         if left not in _kept.get(folder, ()):
@@ -79,13 +77,13 @@ def keep(folder: Path) -> Path:
 
 
 def deletable() -> list[FrameStore]:
-    """Return the stores of all replaced bakes of the open .blend, except those that an object displays."""
+    """Return the stores of the open .blend's replaced bakes, except those that an object displays."""
     shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
     return [store for store in map(FrameStore, _left_by(None)) if store.key() not in shown]
 
 
 def delete_kept() -> None:
-    """Delete the frames of replaced bakes that are kept for an undo, except those that an object displays."""
+    """Delete the frames of replaced bakes, except those that an object displays."""
     for store in deletable():
         _delete(store.folder)
         for others in _kept.values():
@@ -94,9 +92,7 @@ def delete_kept() -> None:
 
 
 def _left_by(folder: Path | None) -> Iterator[Path]:
-    """Yield the renamed folders of replaced bakes whose path was ``folder`` before they were renamed. With None, yield
-    the renamed folders of all bodies of the open .blend.
-    """
+    """Yield the renamed folders of bakes replaced in ``folder``; with None, those of all bodies."""
     home = folder.parent if folder is not None else home_folder() if has_home() else None
     if home is None or not os.path.isdir(home):
         return
@@ -107,7 +103,7 @@ def _left_by(folder: Path | None) -> Iterator[Path]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a frame folder. An error is printed, not raised, so that it does not end a save or a bake."""
+    """Delete a frame folder; print an error instead of raising it."""
     try:
         delete_folder(folder)
     except SinewError as error:
@@ -123,14 +119,12 @@ def _rename(source: Path, target: Path) -> None:
 
 @bpy.app.handlers.persistent
 def after_undo(*_: Any) -> None:
-    """Handle ``undo_post`` and ``redo_post``: restore the frames of bakes that the scene displays again."""
+    """Restore the frames of bakes that the scene displays again (handler of ``undo_post`` and ``redo_post``)."""
     restore_shown()
 
 
 def restore_shown() -> None:
-    """Restore the frames that the scene displays: if a body's frames are in a folder kept for an undo, exchange this
-    folder with the one in the bake record.
-    """
+    """Restore the frames that the scene displays, from the folders kept for an undo."""
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None
         for path in _kept.get(folder, ()):
@@ -142,9 +136,7 @@ def restore_shown() -> None:
 
 
 def _exchange(folder: Path, path: Path) -> None:
-    """Exchange the names of the frame folders ``folder`` and ``path``. If ``folder`` does not exist, rename ``path`` to
-    it.
-    """
+    """Exchange the names of two frame folders, or rename ``path`` if ``folder`` does not exist."""
     between = free_path(folder)
     has_other = folder.exists()
     if has_other:
@@ -158,9 +150,7 @@ def _exchange(folder: Path, path: Path) -> None:
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Handle ``save_pre``: remove deleted bakes from the bake records, so that the saved file does
-    not refer to them.
-    """
+    """Remove deleted bakes from the bake records (handler of ``save_pre``)."""
     _deleted.clear()
     for obj in bpy.data.objects:
         record = obj.sinew.bake
@@ -172,8 +162,9 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_save(path: Any = "", *_: Any) -> None:
-    """Handle ``save_post``: delete the frames of deleted and replaced bakes. After Save Copy, keep all frames, since
-    the open .blend was not saved, and restore the bake records that :func:`before_save` has changed.
+    """Delete the frames of deleted and replaced bakes (handler of ``save_post``).
+
+    After Save Copy, all frames are kept, and the bake records are restored.
     """
     if not isinstance(path, str) or os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
         put_back()
@@ -189,9 +180,7 @@ def after_save(path: Any = "", *_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def put_back(*_: Any) -> None:
-    """Handle ``save_post_fail``: restore the bake records that :func:`before_save` has changed. :func:`after_save`
-    calls this function after Save Copy.
-    """
+    """Restore the bake records that :func:`before_save` has changed (handler of ``save_post_fail``)."""
     records = {uid: (folder, home) for uid, _path, folder, home in _deleted}
     for obj in bpy.data.objects:
         if obj.session_uid in records:
@@ -202,9 +191,7 @@ def put_back(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def forget(*_: Any) -> None:
-    """Handle ``load_post``: discard the lists of frames kept for undo, since the loaded file has no undo steps that
-    need them.
-    """
+    """Forget the frames kept for undo when another file is loaded (handler of ``load_post``)."""
     _kept.clear()
     _deleted.clear()
 

@@ -1,6 +1,6 @@
 """``sinew`` on the command line: ``bake``, ``report``, ``batch`` and ``farm``, without a window.
 
-``blender -b scene.blend --command sinew bake ...`` calls :func:`run`, ``sinew bake scene.blend`` (the ``bpy`` wheel)
+``blender -b scene.blend --command sinew bake ...`` calls :func:`run`. ``sinew bake scene.blend`` (the ``bpy`` wheel)
 calls :func:`main`. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 nothing to bake in this .blend, 128 + the
 signal's number if a signal stopped it.
 """
@@ -22,20 +22,19 @@ FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 
 
 class NothingToBake(StoreError):
-    """Error for a scene without bodies. The exit code is 3, so that a script that bakes a folder of .blend files can
-    tell this case from a failure.
-    """
+    """Error for a scene without bodies. Its exit code 3 lets a script tell this case from a failure."""
 
 
 def main(arguments: list[str], command: str = "bake", register: Callable[[], None] | None = None) -> int:
-    """Run ``sinew bake scene.blend [options]``, or another command; return the exit code. ``register`` registers the
-    add-on before the file is opened.
+    """Run ``sinew COMMAND scene.blend [options]``. Returns the exit code.
+
+    ``register`` is called before the file is opened, to register the add-on.
     """
     return _do(command, arguments, True, register)
 
 
 def run(arguments: list[str]) -> int:
-    """Run ``blender -b scene.blend --command sinew bake [options]``, or another command; return the exit code."""
+    """Run ``blender -b scene.blend --command sinew COMMAND [options]``. Returns the exit code."""
     if arguments[:1] == ["--version"]:
         print(f"sinew {__version__}")
         return 0
@@ -50,8 +49,9 @@ def run(arguments: list[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit the process with the exit ``code``, after flushing standard output and error. The teardown of the ``bpy``
-    module is skipped: in version 4.2 the teardown crashes after a stopped bake, and the crash changes the exit code.
+    """Exit the process with the exit ``code``, without the teardown of the ``bpy`` module.
+
+    In Blender 4.2 the teardown crashes after a stopped bake, and the crash changes the exit code.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -59,12 +59,7 @@ def leave(code: int) -> NoReturn:
 
 
 def _do(command: str, arguments: list[str], with_scene: bool, register: Callable[[], None] | None) -> int:
-    """Run a command, report the outcome and return the exit code.
-
-    ``with_scene``: True if the ``arguments`` may contain the path of the .blend to open; False if Blender has already
-    loaded the .blend. ``register``: function that registers the add-on before the .blend is opened; None registers
-    nothing.
-    """
+    """Run a command, report the outcome and return the exit code."""
     try:
         options = parser(command, with_scene).parse_args(arguments)
     except SystemExit as leaving:

@@ -1,4 +1,4 @@
-"""``sinew bake``: a bake without a window, in this process. The .blend is saved with the result of a complete bake."""
+"""``sinew bake``: a bake in this process, without a window. The result of a complete bake is saved in the .blend."""
 
 from __future__ import annotations
 
@@ -35,16 +35,14 @@ from .scenes import active, in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake the scene's bodies, then save, export and render as ``options`` ask; return the exit code."""
+    """Bake the scene's bodies, then save, export and render as ``options`` ask. Returns the exit code."""
     check_loaded()
     with in_scene(options, tell) as opened_in:
         return _bake_scene(options, opened_in, tell)
 
 
 def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReporter) -> int:
-    """Bake the bodies of the active scene, save, export and render; return the exit code. ``opened_in`` is the scene
-    that was active when the .blend was opened.
-    """
+    """Bake the active scene's bodies, save, export and render; return the exit code."""
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
     _tell_of_blocked_python(tell)
@@ -71,10 +69,7 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReport
 def _bake_all(
     bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: ConsoleReporter
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies until ``caught`` holds a signal; with ``--dry-run``, only report the plan. Bodies in contact with
-    each other (a contact group) are baked together. As in Bake All, an error of one group does not stop the others.
-    Return True if anything was baked, and the errors of the groups that failed.
-    """
+    """Bake all bodies; return True if anything was baked, and the errors of failed contact groups."""
     for obj in bodies:
         if not ((options.resume or options.update) and baking.has_frames(obj)):
             defaults.refit_stiffness(obj, bpy.context)  # as Bake does in a window
@@ -104,9 +99,9 @@ def _bake_all(
 def _keep(
     options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: ConsoleReporter
 ) -> None:
-    """Save the result. With ``--output``, save a copy, unless ``refused`` contains errors. The active scene of the copy
-    is the baked scene, since a farm renders the active scene. Without ``--output``, save the .blend itself if anything
-    was baked (``changed``). The active scene of the .blend stays ``opened_in``, the active scene when it was opened.
+    """Save the .blend, or a copy of it with ``--output``.
+
+    A copy opens in the baked scene, since a farm renders the active scene. The .blend itself opens in ``opened_in``.
     """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
@@ -120,9 +115,7 @@ def _keep(
 def _bake_group(
     group: list[Any], jobs: list[Job], options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
 ) -> bool:
-    """Bake a contact group with its ``jobs``, one per body, until ``caught`` holds a signal; report events to
-    ``progress``. Return False if all its bakes were already complete, else True.
-    """
+    """Bake a contact group; return False if all its bakes were already complete."""
     for obj in group:
         if options.result:
             obj.sinew.result = options.result.upper()
@@ -171,9 +164,7 @@ def _bake_group(
 
 
 def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> tuple[list[FrameStore], bool]:
-    """Return the frame stores of a contact group, one per body, and True if the bake resumes from their frames, False
-    if it starts again.
-    """
+    """Return the frame store per body, and True if the bake resumes."""
     if options.resume or options.update:
         try:
             return baking.prepare_all(group, jobs, resume=True), True
@@ -186,10 +177,7 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
-    """Return a backup of the body's bake record: the name and value of each field that a new bake overwrites when it
-    begins. The caller restores the fields if no frame is left to bake. Return {} if the last bake is incomplete, or if
-    the displayed result does not match the frames on disk or the result settings.
-    """
+    """Return the values in a complete bake's record that a new bake overwrites, or {}."""
     record = obj.sinew.bake
     if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
         return {}
@@ -207,9 +195,7 @@ def _tell_of_blocked_python(tell: ConsoleReporter) -> None:
 
 
 class _Progress:
-    """Reporter of the bake of one contact group on the console. ``names``: names of the group's bodies; ``before``:
-    number of contact groups baked before this group; ``bodies``: total number of contact groups, despite its name.
-    """
+    """Reporter of the bake of one contact group on the console. ``bodies``: total number of contact groups."""
 
     def __init__(self, names: list[str], tell: ConsoleReporter, before: int, bodies: int) -> None:
         self._tell, self._bodies_before, self._bodies = tell, before, bodies
@@ -217,13 +203,11 @@ class _Progress:
         self.state = State(Stage.READ)
 
     def begin(self, frames: int) -> None:
-        """Start the elapsed time, and set the total number of frames."""
+        """Start the clock, and set the total number of frames."""
         self.state = transition(self.state, Started(frames), time.monotonic())
 
     def tell_of(self, group: list[Any]) -> None:
-        """Report the warnings about bodies of the group that are known before the bake: materials, pins, and colliders
-        that look different in renders than in viewports.
-        """
+        """Report the warnings on materials, pins and colliders that are known before the bake."""
         for obj in group:
             record, of_colliders = obj.sinew.bake, bake_messages.colliders_in_renders(obj, bpy.context)
             for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
@@ -272,16 +256,15 @@ class _Progress:
         self._tell.progress(self._part(), f"{self._name}: frame {frame} ({done}/{total})")
 
     def _part(self) -> float:
-        """Return the finished fraction of all contact groups, 0 to 1; each group counts the same."""
+        """Return the finished fraction of all contact groups, 0 to 1."""
         state = self.state
         return (self._bodies_before + state.frames_there / max(1, state.frames_total)) / self._bodies
 
     def say(self, text: str) -> None:
-        """Print one line that begins with the names of the bodies."""
+        """Print one line, after the names of the bodies."""
         say(f"{self._name}: {text}")
 
     def warn(self, text: str) -> None:
-        """Report a warning about the bodies."""
         self._tell.warn(self._name, text)
 
     def end(self, outcome: str, frames: int) -> None:
@@ -304,9 +287,7 @@ def _save(tell: ConsoleReporter) -> None:
 
 
 def _save_as(path: Path, tell: ConsoleReporter) -> None:
-    """Save a copy of the open .blend as ``path``, with relative paths adjusted; ``save_handlers`` adjusts the paths of
-    bakes.
-    """
+    """Save a copy of the open .blend, with relative paths adjusted."""
     remedy = "Choose another --output; --resume then saves the result without simulating again."
     with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):
         path.parent.mkdir(parents=True, exist_ok=True)

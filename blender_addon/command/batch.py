@@ -1,4 +1,4 @@
-"""``sinew batch``: many .blend files, each baked (and rendered) by its own Blender process, several at once.
+"""``sinew batch``: many .blend files, each baked and rendered by a Blender process of its own.
 
 Each process finds from its .blend and frames what is left to do, so the same command resumes after a stop or failure.
 """
@@ -29,16 +29,18 @@ from .console import ConsoleReporter, say
 
 POLL = 0.1
 TAIL = 12
-"""Number of last output lines that are printed at the end for each failed file."""
+"""Number of last output lines printed for each failed file."""
 THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
 class Task:
-    """One .blend and the Blender process that bakes it. ``found``: True if the user named the file's folder, not the
-    file; ``outcome``: at the end ``done``, ``failed``, ``stopped`` or ``no body``; ``said``: last lines of output;
-    ``last_message``: last line printed by Sinew; ``is_stopping``: True if the process was asked to end early;
-    ``seconds``: run time of the process, once it has ended.
+    """One .blend and the Blender process that bakes it.
+
+    ``found``: True if the user named the file's folder, not the file. ``outcome``: at the end ``done``, ``failed``,
+    ``stopped`` or ``no body``. ``said``: last lines of output. ``last_message``: last line printed by Sinew.
+    ``is_stopping``: True if the process was asked to end early. ``seconds``: run time of the process, once it has
+    ended.
     """
 
     path: Path
@@ -55,7 +57,7 @@ class Task:
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake the .blend files that ``options`` name, and report the outcomes; return the exit code."""
+    """Bake the .blend files named in ``options``, and report the outcomes. Returns the exit code."""
     tasks = find_tasks(options.files)
     if not tasks:
         raise StoreError(
@@ -71,7 +73,10 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def find_tasks(names: list[str]) -> list[Task]:
-    """Return one task per .blend file: the files in ``names``, and all files below the folders in ``names``."""
+    """Return one task per .blend file.
+
+    ``names``: paths of .blend files, or of folders that contain .blend files at any depth.
+    """
     found: dict[Path, bool] = {}
     for name in names:
         path = Path(os.path.realpath(name))
@@ -112,7 +117,7 @@ class _Runner:
         self._share = share
 
     def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
-        """Run all tasks, or stop when ``caught`` holds a signal. Afterwards, no child process is running."""
+        """Run all tasks. Stop when ``caught`` holds a signal. Afterwards, no child process is running."""
         waiting, running = deque(tasks), []
         signals = 0
         try:
@@ -130,7 +135,7 @@ class _Runner:
                 task.process.wait()
 
     def _start(self, task: Task) -> list[Task]:
-        """Start the process of a task. Return [task], or [] if its file is missing or is not a .blend."""
+        """Start the process of a task; return [task], or [] if the file is unusable."""
         if not os.path.isfile(task.path) or task.path.suffix.lower() != ".blend":
             task.outcome = "failed"
             task.last_message = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
@@ -161,7 +166,7 @@ class _Runner:
         return [task]
 
     def command(self, path: Path) -> list[str]:
-        """Return the command line of the Blender process that bakes a .blend."""
+        """Return the command line that bakes a .blend."""
         options = self._options
         given = [] if options.fresh else ["--update"]
         given += ["--render"] if options.render else []
@@ -191,18 +196,14 @@ class _Runner:
 
 
 def _isolated() -> dict[str, str]:
-    """Return environment variables that prevent Python from importing modules from the current folder, which may hold
-    an untrusted .blend. Blender's own Python ignores these variables.
-    """
+    """Return environment variables that keep Python from importing modules from the current folder."""
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
     return {"PYTHONPATH": absolute, "PYTHONSAFEPATH": "1"}
 
 
 def _own_blender() -> str:
-    """Return the path of the running Blender. Return "" if ``sinew`` runs on the ``bpy`` wheel: files are then baked in
-    Python processes. Raise StoreError in other scripts that use the ``bpy`` module.
-    """
+    """Return the path of the running Blender, or "" for ``sinew`` on the ``bpy`` wheel."""
     import bpy
 
     if not bpy.app.binary_path and PACKAGE != "sinew":
@@ -213,7 +214,7 @@ def _own_blender() -> str:
 
 
 def _read(task: Task, log: IO[str]) -> None:
-    """Copy the output of a task's process to its log, keep the last lines, and print the lines written by Sinew."""
+    """Log and print the output of a task's process."""
     with log:
         for line in task.process.stdout:
             log.write(line)
@@ -231,7 +232,7 @@ def _hear(task: Task, text: str) -> None:
 
 
 def _has_ended(task: Task) -> bool:
-    """Return True if the child process of a task has ended, and record its outcome."""
+    """Return True if a task's process has ended, and record the outcome."""
     code = task.process.poll()
     if code is None:
         return False
@@ -258,9 +259,7 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """Ask child processes to end after their current step; baked frames stay on disk. With ``at_once``, kill the
-    processes. On Windows, they are killed in both cases.
-    """
+    """Ask child processes to end after their current step, or kill them ``at_once``."""
     if running and not at_once:
         say(f"stopping {len(running)} Blender processes; interrupt again to end them at once")
     for task in running:

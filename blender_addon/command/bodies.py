@@ -13,15 +13,17 @@ from . import NothingToBake
 
 
 def check_loaded() -> None:
-    """Raise StoreError if no .blend is loaded. If the file is missing, Blender runs commands on its default scene."""
+    """Raise StoreError if no .blend is loaded. Blender opens its default scene if the file is missing."""
     if not bpy.data.filepath:
         raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """Return all bodies of the scene that are baked in this file, sorted so that each body follows its colliders and
-    its vertex parent. If ``name`` is not None, return only the body with this name. Raise StoreError if the scene has
-    no body, or if no object ``name`` has Sinew enabled.
+    """Return the scene's bodies in baking order.
+
+    Each body follows its colliders and its vertex parent. Linked bodies are left out. If ``name`` is not None, only the
+    body with this name is returned. Raises StoreError if the scene has no body, or if no object ``name`` has Sinew
+    enabled.
     """
     scene = bpy.context.scene
     if name is None:
@@ -42,8 +44,9 @@ def bodies_of_scene(name: str | None) -> list[Any]:
 
 
 def all_in_one(refused: list[SinewError], total: int) -> SinewError:
-    """Return one error that reports how many of ``total`` bodies failed, with all messages of the errors ``refused``. A
-    single error is returned unchanged.
+    """Return one error with the messages of all errors in ``refused``, out of ``total`` bodies.
+
+    A single error is returned unchanged.
     """
     if len(refused) == 1:
         return refused[0]

@@ -1,4 +1,4 @@
-"""Output of a command: text on standard error; for programs, one JSON object per line on standard output."""
+"""Output of a command: text on standard error, and JSON for programs on standard output."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ def say(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Print a line that other programs parse, to standard output. C's output buffer is flushed first, since Blender may
-    have left an unfinished line in the buffer.
-    """
+    """Print a line for programs to standard output. C's output buffer is flushed first."""
     ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
     print(text, flush=True)
 
 
 @dataclass(frozen=True)
 class ConsoleReporter:
-    """Reporter of a command's events: text on standard error and, for programs, JSON objects (``--json``) or progress
-    lines of Open Job Description (``--openjd``) on standard output.
+    """Reporter of a command's events, as text on standard error.
+
+    Programs get JSON objects (``--json``) or progress lines of Open Job Description (``--openjd``) on standard output.
     """
 
     as_json: bool = False
@@ -37,25 +36,27 @@ class ConsoleReporter:
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> ConsoleReporter:
-        """Return the reporter that the options ask for."""
+        """Return the reporter for the options of a command."""
         return cls(getattr(options, "json", False), getattr(options, "openjd", False))
 
     def event(self, event: str, **fields: Any) -> None:
-        """Print an event and its fields as a JSON object if ``--json`` is set. ``docs/manual/farms.md`` lists all
-        events and fields, which are a stable interface.
+        """Print an event as a JSON object if ``--json`` is set.
+
+        The events and fields are a stable interface, listed in ``docs/manual/farms.md``.
         """
         if self.as_json:
             _print(json.dumps({"event": event, **fields}))
 
     def progress(self, part: float, words: str) -> None:
-        """Print progress if ``--openjd`` is set: the finished fraction ``part`` of the command, 0 to 1, and a status
-        text ``words``.
+        """Print the progress if ``--openjd`` is set.
+
+        ``part``: finished fraction of the command, 0 to 1. ``words``: status text.
         """
         if self.as_openjd:
             _print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}")
 
     def warn(self, body: str, message: str) -> None:
-        """Report a warning about the body named ``body``; about the file if ``body`` is ""."""
+        """Report a warning about the body named ``body``, or about the file if ``body`` is ""."""
         say(f"{body}: warning: {message}" if body else f"warning: {message}")
         self.event("warning", body=body, message=message)
 

@@ -19,9 +19,7 @@ FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")
 
 
 def check_formats(words: Sequence[str]) -> None:
-    """Raise SettingsError, before the bake, if this build of Blender cannot write a format in ``words`` (``abc``,
-    ``usd``).
-    """
+    """Raise SettingsError if this build of Blender cannot write a format in ``words`` (``abc``, ``usd``)."""
     for word in words:
         kind, _, build_option = FORMATS[word]
         if not getattr(bpy.app, build_option).supported:
@@ -33,9 +31,9 @@ def check_formats(words: Sequence[str]) -> None:
 def export_bodies(
     bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: ConsoleReporter
 ) -> None:
-    """Export all bodies to one file per format in ``words`` (``abc``, ``usd``): the path of ``blend`` with the format's
-    extension. With ``keep_current``, keep a file that is newer than the .blend. Raise StoreError if a file cannot be
-    written.
+    """Export all bodies to one file per format in ``words`` (``abc``, ``usd``), beside ``blend``.
+
+    With ``keep_current``, a file newer than the .blend is kept. Raises StoreError if a file cannot be written.
     """
     for word in words:
         kind, ending, _ = FORMATS[word]

@@ -1,7 +1,7 @@
-"""``sinew farm``: writer of job templates for render farms, by default into a folder beside the .blend.
+"""``sinew farm``: job templates for render farms, by default in a folder beside the .blend.
 
-The templates in ``farm_files`` are copied unchanged. Parameter values from the .blend are written to a separate file,
-so that one template serves every shot.
+The templates in ``farm_files`` are copied unchanged. A separate file has the parameter values of the .blend, so that
+one template serves every shot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).with_name("farm_files")
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Write the job templates and, if a .blend is open, its parameter values into a folder; return the exit code."""
+    """Write the job templates into a folder, with the parameter values of an open .blend. Returns the exit code."""
     import bpy
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
@@ -44,9 +44,9 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
 
 
 def _copy_templates(folder: Path, is_chosen: bool) -> None:
-    """Copy the job templates into ``folder``. Raise OSError if a link in the folder leads out of it: the folder may
-    come from the author of an untrusted .blend, and the link would make this function overwrite other files. Only a
-    folder that the user has chosen (``is_chosen``) may itself be a link.
+    """Copy the job templates into ``folder``; raise OSError if a link leads out of the folder.
+
+    An untrusted project may contain such links. Only a folder that the user has chosen may itself be a link.
     """
     for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
         target = folder / source.relative_to(TEMPLATES)
@@ -59,9 +59,9 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
 
 
 def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") -> None:
-    """Write two files of an AWS Deadline Cloud job bundle into ``folder``: the template's parameter values, and the
-    list of files that the .blend needs. ``scene_name`` may be "" only if the scene is the active one in the .blend.
-    Raise StoreError if a path is not UTF-8.
+    """Write an AWS Deadline Cloud job bundle's parameter values and list of needed files into ``folder``.
+
+    ``scene_name`` may be "" only for the active scene of the .blend. Raises StoreError if a path is not UTF-8.
     """
     import bpy
 

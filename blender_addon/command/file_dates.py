@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 
 SKEW = 60 * 10**9
-"""Nanoseconds by which the clock of a file server may be ahead."""
+"""Time by which the clock of a file server may be ahead, ns."""
 
 
 def is_newer(path: Path, than: int) -> bool:
-    """Return True if the file ``path`` was written at the time ``than`` or later. A date more than a minute in the
-    future counts as old; a file has such a date if the clock was set back afterwards. ``than``: ns since 1970.
+    """Return True if a file was written at the time ``than``, ns since 1970, or later.
+
+    A date more than a minute in the future counts as old: the clock was set back afterwards.
     """
     return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW

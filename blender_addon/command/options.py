@@ -1,4 +1,4 @@
-"""Options of each command; importable without Blender."""
+"""Options of each command. This module needs no Blender."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ AUTOEXEC_HELP = "run Python that the files contain (drivers, scripts): only for 
 
 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
-    """Return the argument parser of ``command``. With ``with_scene``, commands other than ``batch`` take the path of
-    the .blend as an argument. Without ``with_scene``, Blender has already loaded the .blend.
+    """Return the argument parser of ``command``.
+
+    ``with_scene`` adds the path of the .blend as an argument, except for ``batch``. Otherwise Blender has loaded the
+    .blend.
     """
     if with_scene:
         prog = f"sinew {command}"

@@ -1,4 +1,4 @@
-"""``sinew bake --dry-run``: plan of a bake. All checks that precede a bake are done, and nothing is written."""
+"""``sinew bake --dry-run``: all checks before a bake, and its plan. Nothing is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .console import ConsoleReporter, say
 
 
 def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleReporter) -> None:
-    """Report what baking the body ``obj`` with its ``job`` would do; raise SinewError if the bake would be refused."""
+    """Report the plan for baking the body ``obj`` with its ``job``. Raises SinewError if a bake would be refused."""
     baking.check_folder(obj)
     baking.check(job)
     if options.frames:  # the file is not saved
@@ -45,9 +45,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
 
 
 def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
-    """Return the first frame that a bake would compute, and a message about existing frames that the bake would
-    replace. The message is "" if no frames would be replaced, as when the bake continues after the existing frames.
-    """
+    """Return the first frame to bake, and a message about frames that the bake would replace."""
     if not options.resume and not options.update:
         return job.frame_start, baking.replaced_words(obj)
     try:

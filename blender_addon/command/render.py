@@ -1,7 +1,7 @@
 """``sinew bake --render``: rendering of the scene's frames, with the scene's own settings.
 
-Blender renders into a temporary folder inside the output folder, and complete images are moved to the output folder.
-So a killed process leaves no partial images there. An image newer than the .blend is up to date.
+Blender renders into a temporary folder inside the output folder, from which complete images are moved. So a killed
+process leaves no partial images in the output folder. An image newer than the .blend is up to date.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from ...core.foundation.errors import RenderError, refusing
 from .file_dates import is_newer
 
 PARTIAL = ".sinew-rendering"
-"""Name of the folder, beside the images, that contains unfinished images."""
+"""Name of the folder of unfinished images, beside the finished images."""
 
 
 def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
-    """Render the scene's frame range, or stop after a frame once ``caught`` holds a signal; ``say`` prints one line per
-    frame. Raise RenderError if a frame cannot be rendered.
+    """Render the scene's frame range.
 
-    With ``keep_current``, frames whose images are newer than the .blend are not rendered again.
+    ``say`` prints one line per frame. Rendering stops after a frame once ``caught`` holds a signal. With
+    ``keep_current``, frames with images newer than the .blend are skipped. Raises RenderError if a frame cannot be
+    rendered.
     """
     scene = bpy.context.scene
     frames = range(scene.frame_start, scene.frame_end + 1, scene.frame_step)
@@ -54,7 +55,7 @@ def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep
 
 
 def _images(scene: Any, frame: int) -> list[Path]:
-    """Return the paths of a frame's images: one, or one per view with multiview."""
+    """Return the paths of a frame's images, one per view."""
     render = scene.render
     views = [view.name for view in render.views if view.use] if render.use_multiview else [""]
     # The path may contain an invalid template.
@@ -63,9 +64,7 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
-    """Return True if a frame need not be rendered: all its ``images`` exist, and either Overwrite is disabled in the
-    output settings, or the images are newer than the time ``newer_than``, ns since 1970.
-    """
+    """Return True if a frame need not be rendered; ``newer_than`` is in ns since 1970."""
     if not all(os.path.isfile(image) for image in images):
         return False
     if not scene.render.use_overwrite:
@@ -96,7 +95,7 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
 
 @contextmanager
 def _partial(folder: Path) -> Iterator[Path]:
-    """Create an empty folder for unfinished images in ``folder``, and delete it afterwards."""
+    """Create a folder for unfinished images within the context."""
     partial = folder / PARTIAL
     remedy = "Choose another output folder under Output Properties."
     with refusing(f"The folder {folder} cannot be written", remedy, RenderError):

@@ -18,8 +18,9 @@ from .scenes import in_scene
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Print or write the report of each body; return the exit code. A body without a bake does not stop the reports of
-    other bodies.
+    """Print or write the report of each body. Returns the exit code.
+
+    A body without a bake does not stop the reports of other bodies.
     """
     check_loaded()
     with in_scene(options, tell):
@@ -55,9 +56,7 @@ def _text(reports: dict[str, BakeReport], options: argparse.Namespace) -> str:
 
 
 def _objects(name: str, report: BakeReport) -> Iterator[dict[str, Any]]:
-    """Yield the report of the body ``name`` as JSON objects: first one for the bake, then one per frame with the fields
-    of :class:`FrameReport`.
-    """
+    """Yield a body's report as JSON objects: one for the bake, then one per frame."""
     about = asdict(report)
     frames = about.pop("frames")
     yield {"event": "report", "body": name, **about, "unconverged": report.unconverged, "seconds": report.seconds}

@@ -1,4 +1,4 @@
-"""Scene of a .blend that a command works in."""
+"""Choice of the scene that a command works in."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .console import ConsoleReporter
 
 @contextmanager
 def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any]:
-    """Return a context manager in which the scene chosen by ``options`` is active; it yields the scene that was active
-    before. Raise StoreError if the chosen scene does not exist. If no scene is chosen, the active scene stays active,
-    and bodies that are only in other scenes cause a warning.
+    """Make the scene chosen by ``options`` active within the context. Yields the scene that was active before.
+
+    Without a choice the active scene stays, and a warning names bodies that are only in other scenes. Raises StoreError
+    if the chosen scene does not exist.
     """
     before = bpy.context.scene
     scene = _scene_of(options, before)
@@ -30,8 +31,9 @@ def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any
 
 @contextmanager
 def active(scene: Any) -> Iterator[None]:
-    """Make a scene the active one within the context, so that Blender evaluates its animation. A .blend that is saved
-    meanwhile opens in this scene.
+    """Make a scene active within the context, so that Blender evaluates its animation.
+
+    A .blend saved within the context opens in this scene.
     """
     before = bpy.context.scene
     if scene == before:  # assigning even the same scene would mark the .blend as edited
@@ -46,10 +48,7 @@ def active(scene: Any) -> Iterator[None]:
 
 
 def _scene_of(options: argparse.Namespace, present: Any) -> Any:
-    """Return the scene named by ``--scene``, else the active scene ``present``. If the active scene lacks the object
-    named by ``--object``, return the scene that contains it. Raise StoreError if the named scene does not exist, or if
-    several scenes contain the object.
-    """
+    """Return the scene named by ``--scene``, or else a scene with the object named by ``--object``."""
     name, named = options.scene, getattr(options, "object", None)
     if name:
         scene = bpy.data.scenes.get(name)

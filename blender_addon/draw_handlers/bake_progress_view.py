@@ -1,4 +1,4 @@
-"""Overlay of a running bake: its bodies at the current frame, or at the newest baked frame before it."""
+"""Overlay of the bodies of a running bake. Until the current frame is baked, the newest frame before it is drawn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPACITY = 0.9
 
 
 class BakeProgressView(Layer):
-    """Draw handler that shows the bodies of a running bake, with cached GPU batches."""
+    """Draw handler of the bodies of a running bake, with cached GPU batches."""
 
     handlers: dict[str, Any] = {}
 
@@ -32,7 +32,7 @@ class BakeProgressView(Layer):
         super().__init__()
 
     def draw_view(self, context: Any) -> None:
-        """Draw the bodies of the running bake that are visible in this view."""
+        """Draw the visible bodies of the running bake."""
         work, space = job_queue.current(), context.space_data
         if work is not self._of:
             self._of, self._ghosts = work, {}
@@ -47,8 +47,10 @@ class BakeProgressView(Layer):
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
-        """Return the GPU batch of the frame store in ``folder`` at ``frame``. If this frame is not on disk, use the
-        last one before it or, if there is none, the first frame on disk. Return None without a readable frame.
+        """Return the GPU batch of the frame store in ``folder`` at ``frame``, or None.
+
+        If ``frame`` is not on disk, the last frame before it or, failing that, the first frame on disk is used. Without
+        a readable frame, the result is None.
         """
         try:
             if folder not in self._ghosts:

@@ -1,5 +1,6 @@
-"""Overlay of comparisons in the 3D Views: the ghost of each compared body at the current frame. A ghost is the body's
-second bake with other settings, drawn as a translucent surface.
+"""Overlay of comparisons in the 3D Views: the ghost of each compared body at the current frame.
+
+A ghost is the body's second bake with other settings, drawn as a translucent surface.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from ..window.redraw import redraw_views
 from . import mode_playback
 
 SOON = 0.1
-"""Delay, s, from a redraw to the check whether the Subdivision modifiers of compared bodies have changed."""
+"""Delay, s, from a redraw to a check for changed Subdivision modifiers."""
 
 
 class CompareView(Layer):
-    """Draw handler of the ghosts of compared bodies, with cached GPU batches. A ghost is the body's second bake with
-    other settings, drawn as a translucent surface.
+    """Draw handler of the ghosts of compared bodies, with cached GPU batches.
+
+    A ghost is the body's second bake with other settings, drawn as a translucent surface.
     """
 
     def __init__(self) -> None:
@@ -47,18 +49,14 @@ class CompareView(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop cached comparisons and GPU batches, which are rebuilt on demand. Blender calls this before it loads a
-        file.
-        """
+        """Drop cached comparisons and GPU batches, before Blender loads a file (handler of ``load_pre``)."""
         comparison.forget()
         self._refused = []
         self._ghosts: dict[int, Made[Ghost]] = {}
         self._bodies: tuple[float, list[int]] = (0.0, [])
 
     def draw_view(self, context: Any) -> None:
-        """Draw the ghost of each compared body that is visible in this view. A ghost is the body's second bake with
-        other settings, drawn as a translucent surface.
-        """
+        """Draw the visible ghosts (second bakes) of compared bodies."""
         space = context.space_data
         if space is None or context.region_data is None or not space.overlay.show_overlays:
             return
@@ -71,9 +69,7 @@ class CompareView(Layer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
     def draw_over(self, context: Any) -> None:
-        """Draw a label for the ghost of each compared body, in the colour of the ghost. A ghost is the body's second
-        bake with other settings.
-        """
+        """Draw a label for the ghost (second bake) of each compared body, in the ghost's colour."""
         space = context.space_data
         if space is None or not space.overlay.show_overlays:
             return
@@ -97,9 +93,7 @@ class CompareView(Layer):
 
     @staticmethod
     def _label_colour(obj: Any) -> screen.Colour:
-        """Return the colour of the label of a body's ghost (second bake of a comparison). The colour is half the
-        ghost's colour and half white, which is readable anywhere.
-        """
+        """Return the colour of a ghost's label, half the ghost's colour and half white."""
         return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
 
     def remove(self) -> None:
@@ -109,9 +103,9 @@ class CompareView(Layer):
             bpy.app.timers.unregister(self._timer)
 
     def subdivide(self) -> None:
-        """Apply the Subdivision modifier of each compared body to the body's ghost (second bake of a comparison). A
-        timer calls this method, since draw callbacks must not change Blender's data. Do nothing during a render, or
-        while a task reads the scene: reading disables modifiers.
+        """Apply the Subdivision modifiers of compared bodies to their ghosts (second bakes), called by a timer.
+
+        During a render, or while a task reads the scene, nothing is done: reading disables modifiers.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import cage_of, settings_of
@@ -128,9 +122,8 @@ class CompareView(Layer):
                 redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Return the bodies of a scene that have a ghost (second bake of a comparison). The search for such bodies
-        covers all scenes, since windows may show different scenes. The result of the search is cached for
-        ``comparison.LOOK`` seconds.
+        """Return the bodies of a scene that have a ghost (second bake). The search is repeated every
+        ``comparison.LOOK`` s.
         """
         at, uids = self._bodies
         if time.monotonic() - at > comparison.LOOK:
@@ -141,9 +134,7 @@ class CompareView(Layer):
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
 
     def ghost(self, obj: Any) -> Ghost | None:
-        """Return a body's ghost (second bake of a comparison). Return None if the body has no ghost. Raise StoreError
-        if the ghost's frames cannot be read.
-        """
+        """Return a body's ghost (second bake), or None. Raises StoreError if the ghost's frames cannot be read."""
         folder = comparison.seen(obj).folder
         job_written = -1 if folder is None else written(folder / "job.npz")
         if job_written < 0:

@@ -1,4 +1,4 @@
-"""Contact overlay of a body: the pressure on its vertices at a frame, and its contact surface at rest."""
+"""Contact overlay of a body: the contact pressure at a frame, and the contact surface at rest."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 TOUCHING = (0.02, 0.35, 0.6)
 THROUGH = (0.9, 0.05, 0.6)
-"""Colours (linear RGB). ``TOUCHING`` is the colour of the contact surface. ``THROUGH`` is the colour of the surface's
-vertices that are excluded from self-contact.
-"""
+"""Colours (linear RGB) of the contact surface, and of its vertices excluded from self-contact."""
 
 
 class ContactsOf:
@@ -34,8 +32,10 @@ class ContactsOf:
         self._surface: Made[Any] = Made()
 
     def draw(self, painter: Painter, switches: frozenset[str], view: View, seen: tuple[Any, Any], context: Any) -> None:
-        """Draw the contact surface if ``switches`` contain ``touching``, and the contact pressure if they contain
-        ``contacts``. ``seen``: the body, and the object that shows it (the body or the duplicate with its bake).
+        """Draw the contact surface or the contact pressure of a body.
+
+        ``switches`` contain ``touching`` for the surface, and ``contacts`` for the pressure. ``seen``: the body, and
+        the object that shows it (the body or the duplicate with its bake).
         """
         from ..drawing import overlay_contacts
 

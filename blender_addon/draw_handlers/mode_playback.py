@@ -1,4 +1,4 @@
-"""Playback of a body's vibration, drawn in front of its mesh in the 3D Views without changing the scene.
+"""Playback of a body's vibration in the 3D Views, without changes of the scene.
 
 Playback ends when the artist presses Esc, undoes, loads a file or starts live mode, and when the body is deleted,
 edited or no longer active, or its vibrations are computed again. The workspace stores the chosen vibration and its
@@ -34,8 +34,9 @@ TICK = 1.0 / 30.0
 
 
 class ModePlayback(Layer):
-    """Draw handler that plays the vibration chosen in the workspace, until :meth:`remove`. Raises StoreError if the
-    body's mode shapes are not on disk.
+    """Draw handler that plays the vibration chosen in the workspace, until :meth:`remove`.
+
+    Raises StoreError if the body's mode shapes are not on disk.
     """
 
     FAILED = "The vibration cannot be drawn ({error})."
@@ -54,7 +55,10 @@ class ModePlayback(Layer):
         return visibility.object_of(self._uid, self._name)
 
     def goes_on(self) -> bool:
-        """Return True while the body is active in Object Mode, its vibrations are unchanged, and live mode is off."""
+        """Return True while the playback may continue.
+
+        The body must be active in Object Mode, with unchanged vibrations and without live mode.
+        """
         obj = self.object
         if obj is None or obj.mode != "OBJECT" or live.current() is not None:
             return False
@@ -63,14 +67,15 @@ class ModePlayback(Layer):
         return is_active and frequencies_of(obj) == self._frequencies
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
-        """Return the displacement of the vibration's antinode (the point with the largest amplitude) at the time
-        ``now`` (``time.monotonic``, s), as a signed fraction of the body's size.
+        """Return the displacement of the vibration's antinode, as a signed fraction of the body's size.
+
+        The antinode is the point with the largest amplitude. ``now``: time from ``time.monotonic``, s.
         """
         hertz = pace(obj, chosen(obj, settings))
         return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
 
     def draw_view(self, context: Any) -> None:
-        """Draw the vibrating surface in front of everything else in the view."""
+        """Draw the vibrating surface in front of everything else."""
         if (seen := self._seen(context)) is None:
             return
         obj, settings, region = self.object, context.workspace.sinew, context.region_data
@@ -80,7 +85,7 @@ class ModePlayback(Layer):
         self._painter.swing(batch, view, matrix, self.part(obj, settings, time.monotonic()))
 
     def draw_over(self, context: Any) -> None:
-        """Write the number and frequency of the vibration, or the reason why it cannot be drawn."""
+        """Write the number and frequency of the vibration, or the reason why drawing failed."""
         if self._seen(context) is None:
             return
         obj = self.object
@@ -89,14 +94,12 @@ class ModePlayback(Layer):
         screen.write_lines(context, [self._reason or words])
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop the draw callback ``drawing``, which failed, and show the ``reason`` in the view."""
+        """Stop the failed draw callback ``drawing``, and show the ``reason`` in the view."""
         self._reason = reason
         super().refuse(reason, drawing)
 
     def _seen(self, context: Any) -> Any | None:
-        """Return the object that shows the body in this view: the body or the duplicate with its bake. Return None
-        if both are hidden, or if playback is about to end.
-        """
+        """Return the object that shows the body in this view, or None."""
         space = context.space_data
         return picking_view.seen_as(self.object, space) if space is not None and self.goes_on() else None
 
@@ -105,13 +108,14 @@ _swing: ModePlayback | None = None
 
 
 def current() -> ModePlayback | None:
-    """Return the running playback, if any."""
+    """Return the running playback, or None."""
     return _swing
 
 
 def begin(obj: Any) -> None:
-    """Start the playback of a body's vibration, the one chosen in the workspace; raise StoreError if its mode shapes
-    are not on disk.
+    """Start the playback of the body's vibration that is chosen in the workspace.
+
+    Raises StoreError if the mode shapes are not on disk.
     """
     global _swing
     stop()
@@ -121,7 +125,7 @@ def begin(obj: Any) -> None:
 
 
 def stop() -> None:
-    """Stop playback; the redraw timer then ends by itself."""
+    """Stop the playback."""
     global _swing
     if _swing is not None:
         _swing.remove()
@@ -130,7 +134,7 @@ def stop() -> None:
 
 
 def tick() -> float | None:
-    """Redraw the views (timer). Return the delay to the next call, s, or None if no vibration is played."""
+    """Redraw the views (timer). Returns the delay to the next call, s, or None without a playback."""
     if _swing is not None and not _swing.goes_on():
         stop()
     if _swing is None:
@@ -140,32 +144,35 @@ def tick() -> float | None:
 
 
 def chosen(obj: Any, settings: Any) -> int:
-    """Return the index, from 0, of the vibration selected in the workspace's ``settings``. An index beyond the end of
-    the list of vibrations in the body's bake record becomes the index of the last vibration.
+    """Return the index, from 0, of the vibration chosen in the workspace's ``settings``.
+
+    An index beyond the body's vibrations becomes the index of the last one.
     """
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
 
 
 def pace(obj: Any, number: int) -> float:
-    """Return the frequency, Hz, that a vibration of the body has in the simulation. The user's stiffness factor of the
-    vibration, at the current frame, is applied. ``number`` is the index of the vibration, from 0, in the body's bake
-    record.
+    """Return the simulated frequency, Hz, of the vibration with the index ``number``, from 0.
+
+    The user's stiffness factor of the vibration at the current frame is applied.
     """
     return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
 def frequencies_of(obj: Any) -> list[float]:
-    """Return the original frequencies, Hz, of all vibrations in the body's bake record (``obj.sinew.bake.vibrations``).
-    The original frequency of a vibration is that before the match to another mesh, and without a stiffness factor. The
-    original frequencies identify the mode shapes on disk.
+    """Return the original frequencies, Hz, of all vibrations in the body's bake record.
+
+    An original frequency is the one before the match to another mesh, and without a stiffness factor. The original
+    frequencies identify the mode shapes on disk.
     """
     return [each.frequency for each in obj.sinew.bake.vibrations]
 
 
 def shapes_of(obj: Any) -> Shapes:
-    """Return the mode shapes of the vibrations in the body's bake record. The shapes come from the disk cache of the
-    body's bake or, failing that, from the cache of live mode. Raise StoreError if neither cache contains mode shapes
-    with the frequencies that :func:`frequencies_of` returns.
+    """Return the mode shapes of the vibrations in the body's bake record.
+
+    The shapes come from the disk cache of the bake or, failing that, of live mode. Raises StoreError if neither cache
+    has mode shapes with the frequencies in the record.
     """
     wanted = np.array(frequencies_of(obj))
     for folder in (frame_folders.recorded_folder(obj), frame_folders.live_path(obj)):
@@ -178,7 +185,7 @@ def shapes_of(obj: Any) -> Shapes:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Stop playback before Blender loads a file, undoes or redoes, which replaces the drawn mesh."""
+    """Stop playback before Blender loads a file, undoes or redoes (handler)."""
     stop()
 
 

@@ -1,4 +1,4 @@
-"""Tracking of open panels: Blender calls a panel's draw function, but does not report that it is closed or hidden.
+"""Tracking of open panels. Blender calls a panel's draw function, but does not report that a panel is closed or hidden.
 
 A panel counts as closed if Blender draws the parent panel but not the panel. A panel counts as hidden if no editor
 shows the tab that contains the panel.
@@ -13,13 +13,11 @@ import bpy
 from ..window.redraw import redraw_views
 
 TICK = 0.1
-"""Time, s, within which Blender draws all panels of a region."""
+"""Time in which Blender draws all panels of a region, s."""
 
 
 class OpenPanel:
-    """State of a panel, open or closed, in each editor. The attribute ``is_open`` is True if the panel is open in at
-    least one editor that shows the panel's tab. The 3D Views draw an overlay while ``is_open`` is True.
-    """
+    """State of a panel, open or closed, in each editor. The 3D Views draw an overlay while a panel is open."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()
@@ -28,11 +26,11 @@ class OpenPanel:
 
     @property
     def is_open(self) -> bool:
-        """True if the panel is open in at least one editor that shows the tab of the panel."""
+        """True if the panel is open in at least one editor that shows the panel's tab."""
         return any(area.as_pointer() in self._open for area in _areas() if _shows_tab(area))
 
     def drawn(self, context: Any) -> None:
-        """Record that the panel is being drawn in the context's editor, and so is open."""
+        """Record that the panel is drawn, and so is open, in the context's editor."""
         area = _pointer(context)
         self._drawn.add(area)
         if area not in self._open:
@@ -40,8 +38,9 @@ class OpenPanel:
             redraw_views()
 
     def parent_drawn(self, context: Any) -> None:
-        """Record that the parent panel is being drawn. If Blender does not draw this panel within ``TICK`` s
-        afterwards, this panel counts as closed.
+        """Record that the parent panel is drawn in the context's editor.
+
+        If Blender does not draw this panel within ``TICK`` s, this panel counts as closed.
         """
         area = _pointer(context)
         self._drawn.discard(area)

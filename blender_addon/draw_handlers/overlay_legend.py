@@ -1,4 +1,4 @@
-"""Legend of the overlays' colours and marks, in the lower right corner of a 3D View."""
+"""Legend of the overlays, in the lower right corner of a 3D View."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from ..drawing.screen import WHITE, Colour, free_corners, mark, rectangle, write
 from ..properties.choices import STIFFNESS_UNITS, fitting_unit
 
 LINE, TEXT, BAR, GAP = 18.0, 12.0, 150.0, 8.0
-"""Line height, text size, bar height and spacing, pixels at a UI scale of 1."""
+"""Line height, text size, bar height and spacing. Unit: pixels at a UI scale of 1."""
 NEAR = 0.09
 """Minimum distance between tick labels, as a fraction of the bar's height."""
 
 
 @dataclass
 class Legend:
-    """Content of the legend: ``title``; ``bar``, the display colours (n,3) of a colour bar from bottom to top, with its
-    ``ticks`` (position 0..1, label); ``rows`` (display colour, label, mark shape of ``screen.mark``); ``words``, lines
-    of text.
+    """Content of the legend.
+
+    ``title``: heading. ``bar`` (n,3): display colours of a colour bar from bottom to top. ``ticks``: position on the
+    bar, 0 to 1, and label. ``rows``: display colour, label, and mark shape of ``screen.mark``. ``words``: lines of
+    text.
     """
 
     title: str = ""
@@ -33,19 +35,20 @@ class Legend:
     words: list[str] = field(default_factory=list)
 
     def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
-        """Add a row: the label ``words`` and a mark of the colour ``linear`` (linear RGB) and the shape ``form`` (see
-        ``screen.mark``).
+        """Add a row with the label ``words`` and a mark.
+
+        ``linear``: colour of the mark, linear RGB. ``form``: shape of the mark (see ``screen.mark``).
         """
         self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
     def is_empty(self) -> bool:
-        """Return True if the legend has no content."""
+        """True if the legend has no content."""
         return not (self.title or self.rows or self.words)
 
 
 def short_pascals(stiffness: float) -> str:
-    """Format a stiffness or pressure in Pa with at most three digits and a suitable unit: ``50 kPa``."""
+    """Format a stiffness or pressure in Pa with at most three digits, such as ``50 kPa``."""
     stiffness = float(f"{stiffness:.3g}")
     name = fitting_unit(stiffness)
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
@@ -53,8 +56,10 @@ def short_pascals(stiffness: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks (position 0..1, label) of a logarithmic colour bar from ``low`` to ``high``, Pa: both ends, and
-    the powers of ten between them whose labels do not overlap.
+    """Return the ticks (position 0 to 1, label) of a logarithmic colour bar.
+
+    ``low``, ``high``: ends of the bar, Pa. The ticks are both ends, and the powers of ten between them whose labels do
+    not overlap.
     """
     first, last = math.log10(low), math.log10(high)
     if last - first < 1e-9:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 GOAL = tuple(0.75 * part + 0.25 for part in PINS)
-"""Colour (linear RGB) in which the shader draws a goal vertex of weight 0.5: ``PINS`` mixed with a quarter of white."""
+"""Colour (linear RGB) of a goal vertex of weight 0.5: ``PINS`` mixed with a quarter of white."""
 OWN = {
     "over ground": ("LINE", "colliders", OUTLINE),
     "ground": ("LINE", "colliders", COLLIDERS),
@@ -44,8 +44,9 @@ OWN = {
     "pins": ("SQUARE", "pins", PINS),
     "nodes": ("ROUND", "nodes", NODES),
 }
-"""Appearance of a body's marks. The keys are the names of the marks, in drawing order. Each value is a tuple: the
-shape, the overlay switch that shows the mark, and the colour (linear RGB).
+"""Appearance of a body's marks by their names, in drawing order.
+
+An entry is the shape, the overlay switch that shows the mark, and the colour (linear RGB).
 """
 EXPLAINED = (
     ("pins", "Pins", PINS),
@@ -53,16 +54,14 @@ EXPLAINED = (
     ("springs", "Springs", SPRINGS),
     ("nodes", "Dynamic Nodes", NODES),
 )
-"""Rows of the legend. Each row is a tuple: the name of a mark (a key of the dictionary ``OWN``), the label, and the
-colour (linear RGB).
-"""
+"""Rows of the legend: name of a mark (a key of ``OWN``), label, and colour (linear RGB)."""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Diameter of a dot, pixels at a UI scale of 1."""
 LOOK = 0.5
 """Interval between checks of the disk for newer tetrahedra, s."""
 BODIES = 3
-"""Maximum number of bodies whose batches stay on the GPU; more than one, since windows may show different bodies."""
+"""Maximum number of bodies whose batches stay on the GPU. Windows may show different bodies."""
 FIRST = "Tetrahedralize first (Resolution)"
 
 
@@ -76,7 +75,7 @@ class TetsOf:
         self._read, self._drawn, self._outside = Made(), Made(), Made()
 
     def look(self, obj: Any) -> None:
-        """Reload the body's tetrahedra if newer files are on disk, which is checked at most every ``LOOK`` seconds."""
+        """Reload the body's tetrahedra if newer files are on disk. The disk is checked at most every ``LOOK`` s."""
         if time.monotonic() - self._looked < LOOK:
             return
         from ..drawing.overlay_tets import newest_store, read_tets
@@ -86,7 +85,7 @@ class TetsOf:
         self._looked = time.monotonic()
 
     def batch(self, settings: Any) -> Any:
-        """Return the batch of the tetrahedra's triangles, for the slice and colours chosen in ``settings``."""
+        """Return the batch of the tetrahedra's triangles, with the slice and colours in ``settings``."""
         from ..drawing.overlay_tets import Slice
 
         cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
@@ -94,15 +93,18 @@ class TetsOf:
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
     def outside(self) -> Any:
-        """Return a batch of points at the badly embedded vertices, those far outside all tetrahedra; None if there are
-        none.
+        """Return a batch of points at the badly embedded vertices, or None.
+
+        A badly embedded vertex is far outside all tetrahedra.
         """
         return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
-    """GPU batches of a collider's lines: its ``edges``, and its ``outline`` at contact distance. A batch without lines
-    is None. ``sources`` are the ``session_uid`` of the objects from which the batches were built.
+    """GPU batches of a collider's lines. A batch without lines is None.
+
+    ``edges``: lines of the collider. ``outline``: lines at contact distance. ``sources``: ``session_uid`` of the
+    objects from which the batches were built.
     """
 
     edges: Any
@@ -111,8 +113,10 @@ class ShownCollider(NamedTuple):
 
 
 class MarksOf:
-    """GPU batches of the pins, springs, dynamic nodes and colliders of one body. Dynamic nodes are the vertices that
-    the ConJac solvers integrate in time; the rest of the body follows quasistatically.
+    """GPU batches of the pins, springs, dynamic nodes and colliders of one body.
+
+    Dynamic nodes are the vertices that the ConJac solvers integrate in time. The rest of the body follows
+    quasistatically.
     """
 
     def __init__(self, uid: int) -> None:
@@ -125,8 +129,10 @@ class MarksOf:
         self._least: Made[float] = Made()
 
     def forget(self, shapes: set[int], transforms: set[int], frame_changed: bool) -> None:
-        """Drop outdated batches. ``shapes`` and ``transforms`` are the ``session_uid`` of the objects whose geometry or
-        transform has changed; ``frame_changed`` is True after a change of the current frame.
+        """Drop outdated batches.
+
+        ``shapes`` and ``transforms``: ``session_uid`` of the objects whose geometry or transform has changed.
+        ``frame_changed``: True after a change of the current frame.
         """
         self._own = Made()
         if self.uid in shapes and not frame_changed:
@@ -138,9 +144,9 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Return the GPU batches of the body's marks (pins, springs, nodes, ground) by the keys of the dictionary
-        ``OWN``; an entry is None if the body has no such marks. ``shown`` is the object that shows the body: the
-        body or the duplicate with its bake.
+        """Return the GPU batches of the body's marks by the keys of ``OWN``. An entry is None without such marks.
+
+        ``shown``: the object that shows the body, which is the body or the duplicate with its bake.
         """
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
@@ -154,17 +160,18 @@ class MarksOf:
         return self._own.get(made_for, batches)
 
     def circles(self, view: View) -> Any:
-        """Return a batch of circles that face the viewer, one around each dynamic node (vertex that the ConJac solvers
-        integrate in time); None without nodes. A radius is the rest distance to the nearest other node, clipped to
-        bounds. Call :meth:`own` first.
+        """Return a batch of circles that face the viewer, one around each dynamic node. Returns None without nodes.
+
+        A radius is the rest distance to the nearest other node, clipped to bounds. Call :meth:`own` first.
         """
         made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def there(self) -> set[str]:
-        """Names of the marks drawn for the body: keys of the dictionary ``OWN``, such as ``pins``; ``colliders`` if a
-        collider or the ground is drawn; ``distance`` if an outline at contact distance is drawn.
+        """Names of the marks drawn for the body: keys of ``OWN`` such as ``pins``, ``colliders`` and ``distance``.
+
+        ``colliders`` includes the ground. ``distance`` is an outline at contact distance.
         """
         own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
         found = {name for name, batch in own.items() if batch is not None}
@@ -216,26 +223,24 @@ class Overlays(Layer):
 
     @bpy.app.handlers.persistent
     def forget(self, *_: Any) -> None:
-        """Drop all GPU batches, which are rebuilt on demand. Blender also calls this before it loads a file."""
+        """Drop all GPU batches (handler of ``load_pre``)."""
         self._tets: dict[int, TetsOf] = {}
         self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
     def forget_marks(self, *_: Any) -> None:
-        """Drop the batches of pins, springs, nodes and colliders, which an undo may have changed. Keep the batches of
-        tetrahedra, which come from disk.
-        """
+        """Drop the batches of pins, springs, nodes and colliders after an undo. Batches of tetrahedra are kept."""
         self._marks: dict[int, MarksOf] = {}
 
     @bpy.app.handlers.persistent
     def after_update(self, scene: Any, depsgraph: Any) -> None:
-        """Drop outdated batches of pins, springs, nodes and colliders, since objects have changed."""
+        """Drop outdated batches of marks after a change of objects (handler)."""
         self._note_update(depsgraph, frame_changed=False)
 
     @bpy.app.handlers.persistent
     def after_frame_change(self, scene: Any, depsgraph: Any) -> None:
-        """Drop outdated batches of pins, springs, nodes and colliders after a change of the current frame."""
+        """Drop outdated batches of marks after a change of the current frame (handler)."""
         self._note_update(depsgraph, frame_changed=True)
 
     def _note_update(self, depsgraph: Any, frame_changed: bool) -> None:
@@ -258,8 +263,9 @@ class Overlays(Layer):
             self._draw_body(context, switches, *found)
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Record the ``reason`` why the active body cannot be drawn with the current overlay switches. Drawing
-        continues for other switches and other bodies.
+        """Record the ``reason`` why the active body cannot be drawn with the current overlay switches.
+
+        Drawing continues for other switches and other bodies.
         """
         if drawing == self.draw_over or self._trying is None:
             super().refuse(reason, drawing)
@@ -267,9 +273,7 @@ class Overlays(Layer):
             self._failed = *self._trying, reason
 
     def _failure(self, switches: frozenset[str], obj: Any) -> str:
-        """Return the reason why drawing this body with these overlay switches failed; "" if it has not failed. A
-        recorded failure of other switches or another body is forgotten.
-        """
+        """Return the reason why drawing this body with these overlay switches failed; "" if it has not."""
         if self._failed is not None and self._failed[:2] == (switches, obj.session_uid):
             return self._failed[2]
         self._failed = None
@@ -312,7 +316,7 @@ class Overlays(Layer):
             overlay_legend.draw(self.legend(found[0], switches, context.workspace.sinew), context)
 
     def legend(self, obj: Any, switches: frozenset[str], settings: Any) -> Legend:
-        """Return the legend of the body ``obj``, which was drawn with these overlay switches."""
+        """Return the legend of a body drawn with these overlay switches."""
         if refused := self._failure(switches, obj):
             return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
@@ -338,14 +342,14 @@ class Overlays(Layer):
         return legend
 
     def _marks_there(self, obj: Any) -> set[str]:
-        """Return the names of the marks drawn for a body (:attr:`MarksOf.there`); empty outside Object Mode."""
+        """Return the names of the marks drawn for a body; empty outside Object Mode."""
         kept = self._marks.get(obj.session_uid)
         return set() if kept is None or obj.mode != "OBJECT" else kept.there
 
     # -- caches ---------------------------------------------------------------------------------------------------
 
     def _tets_of(self, obj: Any, switches: frozenset[str]) -> TetsOf | None:
-        """Return the GPU batches of a body's tetrahedra; None if they are switched off or not on disk."""
+        """Return the GPU batches of a body's tetrahedra, or None."""
         if not switches & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
@@ -360,12 +364,12 @@ class Overlays(Layer):
 
 
 def kind_of(form: str) -> str:
-    """Return the primitive type of the GPU batch, LINES or POINTS, that draws the mark shape ``form``."""
+    """Return the GPU primitive type (LINES or POINTS) of the mark shape ``form``."""
     return "LINES" if form == "LINE" else "POINTS"
 
 
 def explain_outside(legend: Legend, count: int) -> None:
-    """Add the number ``count`` of badly embedded vertices to the legend."""
+    """Add the number of badly embedded vertices to the legend."""
     if count:
         legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
     else:
@@ -373,7 +377,7 @@ def explain_outside(legend: Legend, count: int) -> None:
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
-    """Return a cache key of the (3,3) matrix ``linear`` that ignores rotations: its Cauchy-Green tensor, rounded."""
+    """Return a cache key of a (3,3) matrix that ignores rotations: the Cauchy-Green tensor, rounded."""
     squares = linear.T @ linear
     size = float(np.trace(squares))
     digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
@@ -381,8 +385,9 @@ def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
-    """Return the entry of the object ``uid`` in the cache ``kept``; a missing entry is made by ``make(uid)``. The cache
-    keeps the most recently used entries, at most ``BODIES``.
+    """Return the entry of the object ``uid`` in the cache ``kept``. A missing entry is made by ``make(uid)``.
+
+    The cache keeps the ``BODIES`` most recently used entries.
     """
     kept[uid] = kept.pop(uid, None) or make(uid)
     while len(kept) > BODIES:
@@ -391,8 +396,10 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """Return the names of the overlays to draw: those switched on in the workspace; pins, springs and nodes while the
-    pick tool is chosen; and pins while the Pins panel is open.
+    """Return the names of the overlays to draw.
+
+    Overlays are switched on in the workspace. Pins, springs and nodes are drawn while the pick tool is chosen, pins
+    while the Pins panel is open.
     """
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
@@ -405,8 +412,9 @@ def asked_for(context: Any) -> frozenset[str]:
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
-    """Return the active body and the object that shows it in this view: the body or the duplicate with its bake.
-    Return None if there is no body, or both are hidden.
+    """Return the active body and the object that shows it in this view.
+
+    The object is the body or the duplicate with its bake. Returns None if both are hidden, or without a body.
     """
     obj = duplicate_result.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
@@ -414,7 +422,7 @@ def shown_body(context: Any) -> tuple[Any, Any] | None:
 
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
-    """Add the number of tetrahedra and the meaning of their colours (material or stiffness) to the legend."""
+    """Add the number of tetrahedra and the meaning of their colours to the legend."""
     legend.words.append(f"{tets.count:,} tetrahedra, at rest")
     if settings.colour == "MATERIALS":
         legend.title = "Materials"

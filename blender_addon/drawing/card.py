@@ -1,4 +1,4 @@
-"""GPU drawing: vertex buffers, shaders, and the GPU state during a draw call.
+"""Access to the graphics card: vertex buffers, shaders, and the GPU state during a draw call.
 
 Every shader has the push constants ``to_clip`` (4,4), the matrix to clip space, ``opacity``, and named vectors of four
 floats.
@@ -36,7 +36,10 @@ LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 
 def vertices_of(**columns: np.ndarray) -> Any:
-    """Return a vertex buffer of n vertices. ``columns`` are the attributes of the vertices by name, each (n,4)."""
+    """Return a vertex buffer of n vertices.
+
+    ``columns``: attributes of the vertices by name, each (n,4).
+    """
     form = gpu.types.GPUVertFormat()
     for name in columns:
         form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
@@ -47,14 +50,22 @@ def vertices_of(**columns: np.ndarray) -> Any:
 
 
 def elements_of(kind: str, corners: np.ndarray) -> Any:
-    """Return an index buffer of ``kind`` TRIS or LINES from the vertex indices of triangles (k,3) or lines (k,2)."""
+    """Return an index buffer of triangles or lines.
+
+    ``kind``: TRIS or LINES.
+    ``corners``: vertex indices of the triangles (k,3) or lines (k,2).
+    """
     return gpu.types.GPUIndexBuf(type=kind, seq=np.ascontiguousarray(corners, dtype=np.int32))
 
 
 def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
-    """Return a GPU batch of the primitives ``kind``: TRIS, LINES or POINTS. ``corners`` are the vertex indices of
-    triangles (k,3) or lines (k,2), or an index buffer from :func:`elements_of`. Without ``corners``, successive
-    vertices form the primitives.
+    """Return a GPU batch of triangles, lines or points.
+
+    Without ``corners``, successive vertices form the primitives.
+
+    ``kind``: TRIS, LINES or POINTS.
+    ``vertices``: vertex buffer.
+    ``corners``: vertex indices of triangles (k,3) or lines (k,2), or an index buffer from :func:`elements_of`.
     """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
@@ -63,7 +74,10 @@ def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
 
 
 def shader_info(*attributes: str) -> Any:
-    """Return a shader description with vertex attributes named ``attributes``. Each attribute has four floats."""
+    """Return a shader description with vertex attributes of four floats each.
+
+    ``attributes``: names of the vertex attributes.
+    """
     info = gpu.types.GPUShaderCreateInfo()
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)
@@ -73,12 +87,16 @@ def shader_info(*attributes: str) -> Any:
 def shader_of(
     info: Any, vectors: tuple[str, ...], vertex: str, colour: str, carried: tuple[str, ...] = (), end: str = OPAQUE
 ) -> Any:
-    """Complete the shader description ``info`` with GLSL code and return the shader; raise PreviewError if the driver
-    rejects it.
+    """Complete a shader description with GLSL code, and return the shader.
 
-    ``vectors`` names push constants of four floats. ``vertex`` is the body of the vertex shader; it sets the position
-    and the varyings named in ``carried``, three floats each. ``colour`` is the body of the fragment shader; it sets the
-    linear colour ``linear``. ``end`` is code that follows and sets the opacity ``result.w``.
+    Raises PreviewError if the driver rejects the shader.
+
+    ``info``: shader description.
+    ``vectors``: names of push constants of four floats.
+    ``vertex``: body of the vertex shader, which sets the position and the varyings.
+    ``colour``: body of the fragment shader, which sets the linear colour ``linear``.
+    ``carried``: names of the varyings, three floats each.
+    ``end``: end of the fragment shader, which sets the opacity ``result.w``.
     """
     info.push_constant("MAT4", "to_clip")
     # Vectors first: a scalar before a vector leaves a gap, and some GPUs limit push constants to 128 bytes.
@@ -99,7 +117,10 @@ def shader_of(
 
 
 def compiled(info: Any) -> Any:
-    """Compile a complete shader description and return the shader; raise PreviewError if the driver rejects it."""
+    """Compile a complete shader description, and return the shader.
+
+    Raises PreviewError if the driver rejects the shader.
+    """
     try:
         return gpu.shader.create_from_info(info)
     except Exception as error:
@@ -109,9 +130,10 @@ def compiled(info: Any) -> Any:
 
 
 def draw(shader: Any, draw_batch: Callable[[Any], None], state: dict[str, Any], **constants: Any) -> None:
-    """Bind a shader, set its push constants, and call ``draw_batch(shader)``. ``constants`` are the push constants by
-    name; the push constant ``opacity`` is 1 if it is omitted. ``state`` has the arguments of :func:`drawing`, which
-    sets the GPU state.
+    """Draw with a shader: bind the shader, set the push constants, and call ``draw_batch(shader)``.
+
+    ``state``: arguments of :func:`drawing`, which sets the GPU state.
+    ``constants``: push constants by name. The default of ``opacity`` is 1.
     """
     with drawing(**state):
         shader.bind()
@@ -129,9 +151,13 @@ def drawing(
     culled: str = "NONE",
     colour: bool = True,
 ) -> Iterator[None]:
-    """Set the complete GPU state for drawing within the context. ``culled`` faces (FRONT, BACK) are not drawn;
-    ``sized_points`` lets shaders set the size of points; without ``colour`` only depth is written. Afterwards, state
-    that can be queried is restored, and other state is reset to its default.
+    """Set the complete GPU state for drawing within the context.
+
+    Afterwards, state that can be queried is restored. Other state is reset to its default.
+
+    ``sized_points``: True if shaders set the size of points.
+    ``culled``: faces that are not drawn, FRONT or BACK.
+    ``colour``: False to write only depth.
     """
     before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
     gpu.state.blend_set(blend)

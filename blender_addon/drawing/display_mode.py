@@ -1,6 +1,4 @@
-"""Display mode of a body in a 3D View: opacity of the faces, colour and visibility of the edges. It depends on the
-shading and the overlays of the view, and on settings of the object.
-"""
+"""Display mode of a body in a 3D View: opacity of the faces, colour and visibility of the edges."""
 
 from __future__ import annotations
 
@@ -10,9 +8,11 @@ from .preview_colours import wire_colour
 
 
 class Manner(NamedTuple):
-    """Display mode. ``opacity`` of the faces: solid at 1, both sides drawn below 1, invisible at 0. ``wires``: linear
-    colour of the edges; None draws no edges. ``behind``: opacity of edges behind faces, used if the faces are
-    invisible.
+    """Display mode of a body.
+
+    ``opacity``: opacity of the faces. Both sides are drawn below 1. The faces are invisible at 0.
+    ``wires``: linear colour of the edges, or None without edges.
+    ``behind``: opacity of edges behind faces, used if the faces are invisible.
     """
 
     opacity: float = 1.0
@@ -29,8 +29,12 @@ SOLID = Manner()
 
 
 def manner_of(obj: Any, space: Any, theme: Any) -> Manner:
-    """Return the display mode of an object in the 3D View ``space``: opacity of the faces, colour and visibility of the
-    edges. ``theme`` is the theme of 3D Views.
+    """Return the display mode of an object in a 3D View.
+
+    The mode depends on the shading and the overlays of the view, and on settings of the object.
+
+    ``space``: the 3D View.
+    ``theme``: theme of 3D Views.
     """
     shading, overlay = space.shading, space.overlay
     in_wires = shading.type == "WIREFRAME" or obj.display_type in {"WIRE", "BOUNDS"}

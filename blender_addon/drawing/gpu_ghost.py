@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 class Ghost:
-    """Ghost: baked frames in object space, of which one is drawn as a translucent surface. The frames are those of the
-    store in ``folder``. The GPU batch of the displayed frame is cached. Raises StoreError if the frames cannot be read.
+    """Baked frames in object space, one of them drawn as a translucent surface (ghost).
+
+    The frames are read from the store in ``folder``. Raises StoreError if the frames cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,10 +40,13 @@ class Ghost:
         self.coarser = ""
 
     def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
-        """Subdivide the drawn surface as a Subdivision modifier with these ``settings`` would; None removes the
-        subdivision. ``cage`` is the modifier's input mesh. Return True if the arguments differ from the last call. Set
-        the attribute ``coarser`` to a warning if a lower level is drawn, else to "". Not callable in draw callbacks,
-        since Blender evaluates the modifier.
+        """Subdivide the drawn surface as a Subdivision modifier would.
+
+        Returns True if the arguments differ from the last call. The attribute ``coarser`` is a warning if a lower level
+        is drawn, otherwise "". Not callable in draw callbacks, since Blender evaluates the modifier.
+
+        ``cage``: the modifier's input mesh.
+        ``settings``: the modifier's settings, or None to remove the subdivision.
         """
         # Imports SciPy, which must not delay Blender's start.
         from ..scene_import.subdivision_in import coarser_words, subdivided
@@ -71,9 +75,10 @@ class Ghost:
         return next(local_frames(self._job, [frame], self._store.read))
 
     def batch(self, frame: int) -> Any | None:
-        """Return the GPU batch of the baked surface at ``frame``. If ``frame`` is not on disk, the batch shows the last
-        frame on disk before ``frame``. If no earlier frame is on disk, the batch shows the first frame on disk. Return
-        None if no frame is on disk.
+        """Return the GPU batch of the baked surface at a frame.
+
+        If ``frame`` is not on disk, the batch shows the last earlier frame on disk. Without an earlier frame, the batch
+        shows the first frame on disk. Returns None if no frame is on disk.
         """
         shown = nearest(self._numbers.get(written(self._folder), self.numbers), frame)
         if shown is None:
@@ -96,7 +101,8 @@ class Ghost:
 
 
 def nearest(frames: list[int], frame: int) -> int | None:
-    """Return the last of the ascending ``frames`` that is not after ``frame``. If all ``frames`` are after ``frame``,
-    return the first of them. Return None if ``frames`` is empty.
+    """Return the last of the ascending ``frames`` up to ``frame``.
+
+    If all ``frames`` are later, the first of them is returned. Returns None if ``frames`` is empty.
     """
     return max((f for f in frames if f <= frame), default=frames[0] if frames else None)

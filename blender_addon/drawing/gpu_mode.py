@@ -17,8 +17,10 @@ from .preview_colours import weight_colours
 
 
 def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
-    """Return the GPU batch of the vibration with index ``number``, from 0. ``matrix`` (4,4) is the object's world
-    matrix, used to colour vertices by their displacement.
+    """Return the GPU batch of a vibration.
+
+    ``number``: index of the vibration, from 0.
+    ``matrix`` (4,4): the object's world matrix, used to colour vertices by their displacement.
     """
     columns = {"position": shapes.rest, "shift": shapes.shapes[number]}
     columns |= zip(("normal", "turn", "bend"), normals(shapes.rest, shapes.shapes[number], shapes.triangles))
@@ -30,10 +32,14 @@ def swing_batch(shapes: Shapes, number: int, matrix: np.ndarray) -> Any:
 
 
 def normals(rest: np.ndarray, shape: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the coefficients N0, N1 and N2 of each vertex, (3,n,3). At the amplitude a of a mode, the vertex normal
-    points along N0 + a N1 + a² N2. Each vertex's coefficients are divided by the length of N0.
+    """Return the coefficients N0, N1 and N2 of each vertex's normal, (3,n,3).
 
-    ``rest`` (n,3) are rest positions, ``shape`` (n,3) the mode's displacements, ``triangles`` (t,3) vertex indices.
+    At the amplitude a of a mode, the vertex normal points along N0 + a N1 + a² N2. Each vertex's coefficients are
+    divided by the length of N0.
+
+    ``rest`` (n,3): rest positions.
+    ``shape`` (n,3): displacements of the mode.
+    ``triangles`` (t,3): vertex indices.
     """
     rest, shape = rest.astype(np.float64), shape.astype(np.float64)
     (x, y), (d, e) = ([each[triangles[:, k]] - each[triangles[:, 0]] for k in (1, 2)] for each in (rest, shape))

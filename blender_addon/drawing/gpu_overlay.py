@@ -1,8 +1,8 @@
-"""GPU drawing of the overlays; needs a current graphics context.
+"""GPU drawing of the overlays. A current graphics context is necessary.
 
-Tetrahedra are drawn in front of everything else: their depths are mapped into the front 1 % of the depth range.
-Without this mapping, the body's surface would hide the tetrahedra inside it. While tetrahedra are shown, marks (pins,
-springs, dynamic nodes) are drawn in front too.
+Tetrahedra are drawn in front of everything else: their depths are mapped into the front 1 % of the depth range. Without
+this mapping, the body's surface would hide the tetrahedra inside it. While tetrahedra are shown, marks (pins, springs,
+dynamic nodes) are drawn in front too.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ if TYPE_CHECKING:
 
 _FRONT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.01, -0.99], [0.0, 0.0, 0.0, 1.0]])
 _LIFT = 0.004
-"""A mark or a ghost (translucent surface of a bake) is moved toward the viewer by this fraction of its distance from
-the viewer. Without this shift, the surface at the same position would hide the mark. In orthographic views, the shift
-is a fraction of the view's height.
+"""Shift of marks and ghosts (translucent surfaces of bakes) toward the viewer, as a fraction of their distance from the
+viewer. In orthographic views, the shift is a fraction of the view's height. Without the shift, the surface at the same
+position would hide the mark.
 """
 _DIM = 0.35
 """Factor on the colour of marks that are hidden by a surface."""
 _HIDDEN = 0.3
-"""Factor on the opacity of a ghost (translucent surface of a bake) where other surfaces hide the ghost."""
+"""Factor on the opacity of a ghost (translucent surface of a bake) behind other surfaces."""
 
 
 class View:
-    """View and window matrices of a 3D View, from its ``RegionView3D``. With ``in_front``, drawings cover the scene."""
+    """View and window matrices of a 3D View, from its ``RegionView3D``.
+
+    With ``in_front``, drawings cover the scene.
+    """
 
     def __init__(self, view_matrix: Any, window_matrix: Any, in_front: bool = False) -> None:
         self.view, window = np.array(view_matrix, dtype=np.float64), np.array(window_matrix, dtype=np.float64)
@@ -39,9 +42,11 @@ class View:
         self._height = 0.0 if window[3, 3] == 0.0 else 2.0 / abs(window[1, 1])
 
     def to_clip(self, matrix: np.ndarray, nearer: float = 0.0) -> list[float]:
-        """Return the matrix from an object's coordinates to clip space, 16 floats, column-major; ``matrix`` (4,4) is
-        the object's world matrix. Points move along their line of sight toward the viewer, by the fraction ``nearer``
-        of their distance or, in orthographic views, of the view's height.
+        """Return the matrix from an object's coordinates to clip space, 16 floats, column-major.
+
+        ``matrix`` (4,4): the object's world matrix.
+        ``nearer``: shift of points along their line of sight toward the viewer, as a fraction of their distance. In
+            orthographic views, the shift is a fraction of the view's height.
         """
         lift = np.eye(4)
         if self._height:
@@ -52,8 +57,11 @@ class View:
 
 
 class Painter:
-    """Drawer of overlays, with shaders that are compiled at first use. Methods raise PreviewError if the driver rejects
-    a shader. The methods' argument ``matrix`` (4,4) is the object's world matrix; colours are linear.
+    """Drawer of overlays, with shaders that are compiled at first use.
+
+    Methods raise PreviewError if the driver rejects a shader. Colours are linear.
+
+    ``matrix`` (4,4), argument of the methods: the object's world matrix.
     """
 
     def __init__(self) -> None:
@@ -65,15 +73,18 @@ class Painter:
         return self._shaders[make]
 
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
-        """Draw the tetrahedra in ``batch``, which is from :func:`tets_batch`. ``matrix`` (4,4) is the world matrix of
-        the object.
+        """Draw the tetrahedra of a batch.
+
+        ``batch``: result of :func:`tets_batch`.
+        ``matrix`` (4,4): the object's world matrix.
         """
         rows, state = normal_rows(view.view, matrix), {"depth_test": "LESS_EQUAL"}
         draw(self._shader(tets_shader), batch.draw, state, to_clip=view.to_clip(matrix), **rows)
 
     def ghost(self, batch: Any, view: View, matrix: np.ndarray, colour: Any) -> None:
-        """Draw the translucent surface of a bake: only its foremost layer, and faintly where other objects hide it. The
-        fourth component of ``colour`` is the opacity.
+        """Draw the foremost layer of a bake's translucent surface.
+
+        The surface is drawn faintly behind other objects. The fourth component of ``colour`` is the opacity.
         """
         faint, flat = _HIDDEN * colour[3], view.to_clip(matrix, _LIFT)
         passes = (
@@ -86,9 +97,11 @@ class Painter:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
 
     def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
-        """Draw the vibration in ``batch``, which is from ``gpu_mode.swing_batch``. ``matrix`` (4,4) is the object's
-        world matrix. ``part`` is the current displacement of the vibration's antinode (the point with the largest
-        amplitude), as a signed fraction of the body's size.
+        """Draw a vibration.
+
+        ``batch``: result of ``gpu_mode.swing_batch``.
+        ``matrix`` (4,4): the object's world matrix.
+        ``part``: current displacement at the point of largest amplitude, as a signed fraction of the body's size.
         """
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
@@ -103,9 +116,14 @@ class Painter:
         width: float = 1.0,
         form: str = "ROUND",
     ) -> None:
-        """Draw marks of ``kind`` POINTS or LINES; ``batch`` is from :func:`marks_batch`, or None to draw nothing.
-        Points have the shape ``form``, one of ``FORMS``, and a ``width`` in pixels. Marks behind surfaces are dimmer;
-        points there are also smaller.
+        """Draw marks as points or lines.
+
+        Marks behind surfaces are dimmer. Points behind surfaces are also smaller.
+
+        ``kind``: POINTS or LINES.
+        ``batch``: result of :func:`marks_batch`, or None to draw nothing.
+        ``width``: width of points, pixels.
+        ``form``: shape of points, one of ``FORMS``.
         """
         if batch is None:
             return
@@ -120,14 +138,19 @@ class Painter:
 
 
 def tets_batch(corners: Corners) -> Any:
-    """Return a GPU batch of the tetrahedra's triangles, from the attributes of their corners."""
+    """Return a GPU batch of the tetrahedra's triangles.
+
+    ``corners``: vertex attributes of the triangles' corners.
+    """
     return batch_of("TRIS", vertices_of(**corners._asdict()))
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Return a GPU batch of POINTS at ``points`` (n,3), or of LINES whose ends are successive pairs of ``points``.
-    Return None without points. A fourth column of ``points`` has weights from 0 to 1, which blend from white to the
-    mark's colour.
+    """Return a GPU batch of marks, or None without points.
+
+    ``kind``: POINTS or LINES. The ends of lines are successive pairs of ``points``.
+    ``points`` (n,3) or (n,4): positions and, as fourth column, weights from 0 to 1. Weights blend from white to the
+        mark's colour.
     """
     if len(points) == 0:
         return None

@@ -1,8 +1,8 @@
 """Preview of a body in live mode on the GPU.
 
-In a subspace without Subdivision, only the handles (affine displacements, which the skinning weights blend) are sent to
-the GPU per frame; otherwise all vertices are. GPU coordinates are relative to the body's centre and size, so that 32
-bits suffice far from the world's origin.
+Handles (affine displacements) deform the body, blended by skinning weights. In a subspace without Subdivision, only the
+handles are sent to the GPU per frame. Otherwise all vertices are sent. GPU coordinates are relative to the body's
+centre and size, so that 32 bits suffice far from the world's origin.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ from .preview_mesh import BentCard, CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
-"""Diameter, pixels, of the dot that marks a cubature point. The diameter grows with the point's volume; ``DOT`` is
-the diameter at the mean volume of all points.
-"""
+"""Diameter, pixels, of the dot at a cubature point of mean volume. The diameter grows with the point's volume."""
 
 WIRE = 0.6
 """Opacity of edges that makes them look like Blender's wires, which are thinner than a pixel."""
 
 NEARER = 1e-3
-"""Fraction by which the distance from viewer to edge is reduced, so that the faces at the edge do not hide the edge."""
+"""Shift of edges toward the viewer, as a fraction of their distance, so that faces do not hide their own edges."""
 
 
 class Preview:
@@ -104,10 +102,12 @@ class Preview:
         self._colour_texture: Any = None
 
     def set_handles(self, handles: np.ndarray) -> None:
-        """Show the body deformed by ``handles`` (h,4,3), from the next drawing on.
+        """Show the body deformed by handles, from the next drawing on.
 
         A handle H_k (4,3), m, is an affine displacement. A point moves by ``sum_k w_k c @ H_k``, with the point's
         skinning weights w_k and homogeneous coordinates c (4,), which have no unit.
+
+        ``handles`` (h,4,3), m: handles.
         """
         self.handles = np.asarray(handles, dtype=np.float64)
         count = len(self.handles)
@@ -118,8 +118,11 @@ class Preview:
             self._body = None
 
     def set_positions(self, positions: np.ndarray) -> None:
-        """Show the mesh at vertex ``positions`` (n,3), m, instead of a shape deformed by handles (affine
-        displacements). All skinning weights must be zero.
+        """Show the mesh at vertex positions, instead of a shape deformed by handles (affine displacements).
+
+        All skinning weights must be zero.
+
+        ``positions`` (n,3), m: vertex positions.
         """
         if self._fine is None:
             self._bent = self._bent or BentCard(self.card, self._skin)
@@ -128,51 +131,62 @@ class Preview:
 
     @property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
-        """Displayed shape, as two arrays. The first array (n,3), m, has the vertex positions without the displacements
-        by handles. The second array (h,4,3), m, has the handles (affine displacements, which the skinning weights
-        blend).
+        """Displayed shape of the body, as two arrays.
+
+        First array (n,3), m: vertex positions without the displacements by handles.
+        Second array (h,4,3), m: handles (affine displacements, blended by the skinning weights).
         """
         return self._skin.rest, self.handles
 
     def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
-        """Return vertex positions of the mesh in world space, (n,3), m, computed on the CPU. ``shape`` is the shape of
-        the mesh, as two arrays like :attr:`shape`; the default is the displayed shape. ``vertices`` are the indices of
-        the vertices; the default is all vertices.
+        """Return vertex positions of the mesh in world space, (n,3) m, computed on the CPU.
+
+        ``shape``: shape of the mesh, as two arrays like :attr:`shape`. The default is the displayed shape.
+        ``vertices``: indices of the vertices. The default is all vertices.
         """
         positions, handles = shape or self.shape
         return skinned(positions[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-        """Return the vertex positions of the drawn surface (the mesh or its Subdivision) in world space, (m,3), m. The
-        attribute ``triangles`` has the surface's triangles. ``shape`` is the shape of the mesh, as two arrays like
-        :attr:`shape`; the default is the displayed shape.
+        """Return the vertex positions of the drawn surface in world space, (m,3) m.
+
+        The drawn surface is the mesh or its Subdivision. The attribute ``triangles`` has the surface's triangles.
+
+        ``shape``: shape of the mesh, as two arrays like :attr:`shape`. The default is the displayed shape.
         """
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
     def marked(self, vertices: list[int]) -> np.ndarray:
-        """Return one position on the drawn surface for each of the k mesh vertices ``vertices``, (k,3), m. With a
-        Subdivision, this is the position of the subdivided vertex that depends most on the mesh vertex. Without a
-        Subdivision, this is the position of the mesh vertex.
+        """Return one position on the drawn surface per mesh vertex, (k,3) m.
+
+        With a Subdivision, this is the position of the subdivided vertex that depends most on the mesh vertex. Without
+        a Subdivision, this is the position of the mesh vertex.
+
+        ``vertices``: indices of the k mesh vertices.
         """
         if self._fine is None:
             return self.positions(vertices=vertices)
         return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex on which ``vertex``, a vertex of the drawn surface, depends most."""
+        """Return the mesh vertex with the largest influence on a vertex of the drawn surface, as an index."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
-        """Show linear colours (n,3) at the mesh's vertices. If ``colours`` is None, show the single colour given to
-        :meth:`draw`.
+        """Show colours at the mesh's vertices.
+
+        ``colours`` (n,3): linear colours, or None for the single colour given to :meth:`draw`.
         """
         blended = colours is not None and self._fine is not None
         self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
-        """Set the points that are drawn as dots, moved by the same handles as the body. Their ``volumes``, one per
-        point, determine the sizes of the dots.
+        """Set the points that are drawn as dots.
+
+        The body's handles move the points too.
+
+        ``volumes``: volumes of the points, for the sizes of the dots.
         """
         self._dots, self._dots_of = Made(), (skin, volumes)
 
@@ -186,11 +200,14 @@ class Preview:
         dot_colour: Any = (1.0, 0.75, 0.1),
         pixel_size: float = 1.0,
     ) -> None:
-        """Draw into the bound frame buffer, with depth; the GPU state is restored.
+        """Draw the body into the bound frame buffer, with depth.
 
-        ``view_matrix`` and ``window_matrix`` are those of a ``RegionView3D``. ``colour`` and ``dot_colour`` are linear.
-        ``pixel_size`` is that of Blender's preferences, a factor on the size of dots. With ``dots``, the points of
-        :meth:`set_dots` are drawn.
+        The GPU state is restored.
+
+        ``view_matrix``, ``window_matrix``: matrices of a ``RegionView3D``.
+        ``colour``, ``dot_colour``: linear colours.
+        ``dots``: True to draw the points of :meth:`set_dots`.
+        ``pixel_size``: pixel size of Blender's preferences, a factor on the size of dots.
         """
         body = self.ready()
         view, to_world = View(view_matrix, window_matrix), self._to_world()
@@ -227,20 +244,21 @@ class Preview:
     def _draw_plain(
         self, batch: SkinnedBatch, to_clip: list[float], tint: Any, state: dict[str, Any], opacity: float = 1.0
     ) -> None:
-        """Draw a batch in the single colour ``tint``, without lighting, in the GPU state ``state``."""
+        """Draw a batch in the single colour ``tint``, without lighting."""
         constants = {"to_clip": to_clip, "tint": tint, "opacity": opacity}
         draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
 
     def _to_world(self) -> np.ndarray:
-        """Return the matrix (4,4) from GPU coordinates to world space in Blender units. GPU coordinates have the body's
-        centre as origin and the body's size as unit.
-        """
+        """Return the matrix from GPU coordinates to world space in Blender units, (4,4)."""
         matrix = np.diag([self._coordinates.size / self._metres] * 3 + [1.0])
         matrix[:3, 3] = self._coordinates.centre / self._metres
         return matrix
 
     def ready(self) -> SkinnedBatch:
-        """Upload all changes and return the body's batch; needs a current graphics context."""
+        """Upload all changes, and return the body's batch.
+
+        A current graphics context is necessary.
+        """
         if self.sent is None:
             self.sent = gpu.types.GPUUniformBuf(self._rows)
         elif self._changed:
@@ -263,18 +281,18 @@ class Preview:
         return self._body
 
     def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return three items: the GPU vertices of the mesh, the positions of these vertices without the displacements
-        by handles (g,3), and their skinning weights (g,h). Positions are in GPU coordinates: their origin is the body's
-        centre, and their unit is the body's size.
+        """Return the GPU vertices, their undisplaced positions (g,3), and their skinning weights (g,h).
+
+        Positions are relative to the body's centre, in units of the body's size.
         """
         card = self.card if self._bent is None else self._bent.at(self._skin.rest)
         positions = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
         return card, positions, self._skin.weights[card.vertices]
 
     def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
-        """Return three items: the GPU vertices of the Subdivision, the displayed positions of these vertices (g,3), and
-        skinning weights (g,1). The weights are zero, since handles do not move these vertices on the GPU. Positions are
-        in GPU coordinates: their origin is the body's centre, and their unit is the body's size.
+        """Return the GPU vertices of the Subdivision, their positions (g,3), and zero skinning weights (g,1).
+
+        Positions are relative to the body's centre, in units of the body's size.
         """
         positions = self._fine.positions_of(self._coordinates.of(self.positions())[:, :3])
         card = self._fine.at(positions)
@@ -288,9 +306,7 @@ class Preview:
 
 
 def _passes(manner: Manner) -> list[dict[str, Any]]:
-    """Return the GPU state of each pass that draws the faces, in drawing order; an empty list if the faces are
-    invisible.
-    """
+    """Return the GPU state of each pass that draws the faces, in drawing order."""
     if manner.opacity >= 1.0:
         return [{"depth_test": "LESS_EQUAL"}]
     if manner.hides:

@@ -1,4 +1,4 @@
-"""Base class of draw handlers in the 3D Views, and a class for a cached value."""
+"""Base class of draw handlers in the 3D Views, and a cache of one value."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 
 
 class Layer:
-    """Draw handler in all 3D Views, active until :meth:`remove`. A draw callback that raises an error is not called
-    again, since the error would be printed at each redraw. :meth:`refuse` gets the reason: the message ``FAILED`` or,
-    for a PreviewError, the message of the error.
+    """Draw handler in all 3D Views, active until :meth:`remove`.
+
+    A draw callback that raises an error is not called again, since the error would be printed at each redraw.
+    :meth:`refuse` gets the message of a PreviewError, or the message ``FAILED`` for any other error.
     """
 
     FAILED = "The overlay cannot be drawn ({error})."
@@ -30,18 +31,18 @@ class Layer:
         self._handlers = [add_handler(self.draw, (drawing,), "WINDOW", kind) for kind, drawing in stages]
 
     def draw_view(self, context: Any) -> None:
-        """Draw in world space; called at each redraw of a 3D View."""
+        """Draw in world space. Blender calls this method at each redraw of a 3D View."""
 
     def draw_over(self, context: Any) -> None:
-        """Draw in pixels of the region, over the scene; called at each redraw of a 3D View."""
+        """Draw in pixels of the region, over the scene. Blender calls this method at each redraw of a 3D View."""
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Print the reason why the draw callback ``drawing`` failed, and stop calling it."""
+        """Print the reason why a draw callback failed, and stop calling the callback."""
         print(f"sinew: {reason}", file=sys.stderr)
         self._refused.append(drawing)
 
     def draw(self, drawing: Callable[[Any], None]) -> None:
-        """Call a draw callback, and stop it at the first error; called by Blender."""
+        """Call a draw callback, and stop the callback at the first error."""
         if drawing in self._refused:
             return
         try:
@@ -59,13 +60,16 @@ class Layer:
 
 
 class Made(Generic[Result]):
-    """Cache of one ``value``, which is computed when it is first needed and again when its key has changed."""
+    """Cache of one ``value`` with a key. The value is computed again when the key has changed."""
 
     value: Result | None = None
     _made_for: Any = object()  # unequal to any key
 
     def get(self, made_for: Any, make: Callable[[], Result]) -> Result:
-        """Return the cached value if its key is ``made_for``, else compute and cache ``make()``."""
+        """Return the cached value for the key ``made_for``.
+
+        If the cached value has another key, ``make()`` computes the value.
+        """
         if self._made_for != made_for:
             self.value = make()
             self._made_for = made_for

@@ -14,20 +14,23 @@ from ..scene_import.colliders_in import has_own_mesh, instances_of
 from ..scene_import.mesh_in import columns_of, mesh_of, transform, vertex_positions
 
 MOST_EDGES = 300_000
-"""Maximum number of edges of a collider; with more edges, its instances are drawn as bounding boxes."""
+"""Maximum number of edges of a collider. With more edges, the collider's instances are drawn as bounding boxes."""
 SEEN = 0.004
 """Smallest contact distance whose outline is drawn, as a fraction of a collider's size."""
 _LEVEL = 1e-4
-"""Regularization added to the sum of ``n n^T`` over the unit normals n around a vertex, in :func:`_outwards`."""
+"""Regularization of the sum of ``n n^T`` over the unit normals n around a vertex, in :func:`_outwards`."""
 _BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ bit])
 
 
 class ColliderLines(NamedTuple):
-    """Lines of a collider. ``edges`` are the edges of the collider's mesh and instances. ``outline`` are the edges of a
-    second surface: the collider's surface, offset outwards by the contact distance. An open mesh has such a surface on
-    both sides. ``sources`` are the ``session_uid`` of the objects drawn.
+    """Lines of a collider, in the collider's object space.
 
-    ``edges`` (2e,3) and ``outline`` (2o,3) have two rows per line: its two ends, in the collider's object space.
+    The outline is the collider's surface, offset outwards by the contact distance. An open mesh has an outline on both
+    sides.
+
+    ``edges`` (2e,3): ends of the e edges of the collider's mesh and instances, two rows per edge.
+    ``outline`` (2o,3): ends of the o edges of the outline, two rows per edge.
+    ``sources``: ``session_uid`` of the drawn objects.
     """
 
     edges: np.ndarray
@@ -36,8 +39,13 @@ class ColliderLines(NamedTuple):
 
 
 class _Wires(NamedTuple):
-    """Mesh data for drawing: ``vertices`` (n,3); ``edges`` (e,2); ``normals`` (f,3) of the faces; ``corners`` (c,2),
-    the vertex index and the face index of each face corner; ``is_closed`` if each edge has two faces.
+    """Mesh data for drawing.
+
+    ``vertices`` (n,3): positions.
+    ``edges`` (e,2): vertex indices.
+    ``normals`` (f,3): normals of the faces.
+    ``corners`` (c,2): vertex index and face index of each face corner.
+    ``is_closed``: True if each edge has two faces.
     """
 
     vertices: np.ndarray
@@ -48,10 +56,13 @@ class _Wires(NamedTuple):
 
 
 def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
-    """Return the lines of a body's collider: its edges, and an outline at the contact distance. The contact distance of
-    a closed mesh is ``distance``. The contact distance of an open mesh is the larger of ``distance`` and ``least``,
-    both in Blender units. A collider that is flattened by its scale has no lines. Objects that Blender has not
+    """Return the edges of a body's collider, and an outline at the contact distance.
+
+    The contact distance of a closed mesh is ``distance``. The contact distance of an open mesh is the larger of
+    ``distance`` and ``least``. A collider that is flattened by its scale has no lines. Objects that Blender has not
     evaluated are drawn without their modifiers.
+
+    ``distance``, ``least``: Blender units.
     """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened: no inverse
@@ -80,10 +91,7 @@ def collider_lines(collider: Any, body: Any, distance: float, least: float, deps
 
 
 def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of a mesh object and a world matrix: the collider object itself, if it has a mesh, and each instance
-    that the collider creates. Blender lists no instances of a hidden collider. If the hidden collider instances a
-    collection, the collection's objects are yielded instead.
-    """
+    """Yield each mesh object of a collider, or each instance, with a world matrix."""
     if has_own_mesh(collider):
         evaluated = collider.evaluated_get(depsgraph)
         yield (evaluated if evaluated.is_evaluated else collider), collider.matrix_world
@@ -131,10 +139,10 @@ def _box(wires: _Wires) -> _Wires:
 
 
 def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
-    """Return displacements of the vertices, (n,3) in world space, that move the faces around each vertex outwards by
-    one unit. Each displacement is the least-squares solution of ``normal . displacement = 1`` for the faces around the
-    vertex. Where these faces are nearly coplanar, regularization selects the displacement along the mean normal.
-    Displacements are at most two units long. ``to_world`` (4,4) is the world matrix.
+    """Return displacements of the vertices that move the faces outwards by one unit, (n,3).
+
+    A displacement is the least-squares solution of ``normal . displacement = 1`` for the faces around the vertex, with
+    a length of at most 2. Regularization selects the mean normal where these faces are nearly coplanar.
     """
     turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
     turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

@@ -23,8 +23,11 @@ DECADES = 3.0
 
 
 class Pushed(NamedTuple):
-    """Vertices under contact pressure at a frame: ``vertices`` (k,), their indices; ``levels`` (k,), the indices of
-    their colours in :func:`colours`; ``range``, the lowest and the highest pressure that the colours cover, Pa.
+    """Vertices under contact pressure at a frame.
+
+    ``vertices`` (k,): indices of the vertices.
+    ``levels`` (k,): indices of the vertices' colours in :func:`colours`.
+    ``range``: lowest and highest pressure that the colours cover, Pa.
     """
 
     vertices: np.ndarray
@@ -33,19 +36,22 @@ class Pushed(NamedTuple):
 
 
 def colours() -> np.ndarray:
-    """Return the linear colours (LEVELS,3) of the pressure levels, from low to high pressure."""
+    """Return the linear colours of the pressure levels, (LEVELS,3), from low to high pressure."""
     return stiffness_colours(np.linspace(0.0, 1.0, LEVELS))
 
 
 def store_of(obj: Any) -> FrameStore | None:
-    """Return the store of a body's baked frames; None if it does not exist."""
+    """Return the store of a body's baked frames, or None if the store does not exist."""
     folder = frame_folders.recorded_folder(obj)
     store = None if folder is None else FrameStore(folder)
     return store if store is not None and store.exists() else None
 
 
 def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
-    """Return the vertices under contact pressure at a frame; None without contact, or if the frame is missing."""
+    """Return the vertices under contact pressure at a frame.
+
+    Returns None without contact, or if the frame is missing.
+    """
     try:
         pressure = store.pressure(frame)
     except StoreError:
@@ -60,8 +66,10 @@ def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
 
 
 def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
-    """Return the contact surface at rest, in object space: the ends (2l,3) of its l edges, and the positions (k,3) of
-    its vertices that are excluded from self-contact. Both arrays are empty if the surface is not on disk.
+    """Return the lines and the excluded vertices of the contact surface at rest, in object space.
+
+    The results are the ends (2l,3) of the surface's l edges, and the positions (k,3) of the vertices that are excluded
+    from self-contact. Both arrays are empty if the surface is not on disk.
     """
     found = cached_contact_surface(store)
     if found is None:

@@ -24,25 +24,27 @@ COLLIDERS = (0.006, 0.248, 0.088)
 OUTLINE = (0.3, 0.65, 0.42)
 OUTSIDE = (0.364, 0.067, 0.291)
 NEWEST = (0.695, 1.0, 1.0)
-"""Linear colours of marks, and of the newest frame of a running bake. Any two of these colours differ by at least 25
-(CIE76), for normal sight and for three dichromacies. Each colour differs as much from Blender's selection colour and
-from the default colour of the ghost (second bake of a comparison).
+"""Linear colours of marks, and of the newest frame of a running bake.
+
+Any two of these colours differ by at least 25 (CIE76), for normal sight and for three dichromacies. Each colour differs
+as much from Blender's selection colour and from the default colour of the ghost (second bake of a comparison).
 """
 
 
 def groups_of(obj: Any) -> tuple[str, ...]:
-    """Return the names of a body's vertex groups of pins, of each spring and of dynamic nodes, in this order."""
+    """Return the names of a body's vertex groups: pins, each spring, dynamic nodes."""
     return obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs), obj.sinew.node_group
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the points of all marks in world space, one array (k,3) per kind of mark, keyed by the kind. Pins, dynamic
-    nodes (``"nodes"``) and vertices pulled by springs (``"springs"``) have one point each. Each line of a spring
-    (``"lines"``) or of the ground has two points, its ends. Two arrays are (k,4): ``"goal"`` has points and their pin
-    weights, ``"balls"`` has centres and radii.
+    """Return the points of all marks in world space by kind, (k,3) per kind.
 
-    ``weights`` (n,2+springs) are the vertex weights in the groups of :func:`groups_of`, ``positions`` (n,3) the vertex
-    positions.
+    Pins, dynamic nodes (``"nodes"``) and vertices pulled by springs (``"springs"``) have one point each. Each line of a
+    spring (``"lines"``) or of the ground has two points, its ends. Two arrays are (k,4): ``"goal"`` has points and
+    their pin weights, ``"balls"`` has centres and radii.
+
+    ``weights`` (n,2+springs): vertex weights in the groups of :func:`groups_of`.
+    ``positions`` (n,3): vertex positions.
     """
     pinned, threshold = weights[:, 0], obj.sinew.pin_threshold
     drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
@@ -61,9 +63,13 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 
 
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return centres and radii (k,4) of balls around the dynamic nodes: the vertices, with indices ``nodes`` (k,), that
-    the ConJac solvers integrate in time. A radius is the rest distance to the nearest other node, clipped to bounds.
-    Return an empty array if there are more nodes than a bake accepts.
+    """Return balls around the dynamic nodes, centres and radii (k,4).
+
+    Dynamic nodes are the vertices that the ConJac solvers integrate in time. A radius is the rest distance to the
+    nearest other node, clamped to bounds. The result is empty if there are more nodes than a bake accepts.
+
+    ``nodes`` (k,): vertex indices of the nodes.
+    ``positions`` (n,3): vertex positions of the body.
     """
     from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
@@ -75,8 +81,10 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
 
 
 def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
-    """Return circles that outline ``balls`` (k,4: centre, radius) for the viewer, as l line segments with the ends
-    (2l,3). ``to_view`` (4,4) is the view matrix.
+    """Return circles that outline balls for the viewer, as the ends (2l,3) of l line segments.
+
+    ``balls`` (k,4): centres and radii.
+    ``to_view`` (4,4): view matrix.
     """
     angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
     round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
@@ -85,9 +93,11 @@ def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
 
 
 def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
-    """Return the vertex positions of a body, (n,3) in world space, as the viewport displays the object ``shown``: the
-    body or the duplicate with its bake. If modifiers change the number of vertices, return positions without modifiers
-    and shape keys.
+    """Return the displayed vertex positions of a body, (n,3) in world space.
+
+    If modifiers change the number of vertices, the positions are those without modifiers and shape keys.
+
+    ``shown``: displayed object, the body or the duplicate with the body's bake.
     """
     evaluated = shown.evaluated_get(depsgraph)
     mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
@@ -95,8 +105,9 @@ def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
 
 
 def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions (s,3) of the vertices that springs pull, and the ends (2l,3) of lines from these vertices to
-    their targets.
+    """Return the vertices that springs pull, and the lines from these vertices to their targets.
+
+    The results are the positions (s,3) of the vertices, and the ends (2l,3) of the lines.
     """
     points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
     for k, spring in enumerate(obj.sinew.springs):
@@ -110,8 +121,10 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
 
 
 def colliders_of(obj: Any, context: Any) -> list[Any]:
-    """Return the collider objects of a body. Return an empty list if the body's collider collection contains no usable
-    object; the overlay ignores this error, and the bake reports it.
+    """Return the collider objects of a body.
+
+    The list is empty if the body's collider collection contains no usable object. The overlay ignores this error, and
+    the bake reports it.
     """
     try:
         return collider_objects(obj, context)
@@ -120,8 +133,11 @@ def colliders_of(obj: Any, context: Any) -> list[Any]:
 
 
 def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
-    """Return a grid over the ground around the body, at ``distance`` above it: the ends (2l,3) of its l lines, in world
-    space. Return an empty array without a ground, or if the distance is positive but too small to be seen.
+    """Return a grid over the ground around the body, as ends (2l,3) of lines in world space.
+
+    The result is empty without a ground, or if the distance is positive but too small to be seen.
+
+    ``distance``: height of the grid above the ground.
     """
     collisions = obj.sinew.collisions
     if not collisions.use_ground or len(positions) == 0:

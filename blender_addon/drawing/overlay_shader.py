@@ -1,6 +1,4 @@
-"""Shaders of the overlays: tetrahedra (faintly shaded triangles with dark edges), ghosts (translucent surfaces of
-bakes), vibrations, dots and lines.
-"""
+"""Shaders of the overlays: tetrahedra, ghosts (translucent surfaces of bakes), vibrations, dots and lines."""
 
 from __future__ import annotations
 
@@ -80,36 +78,44 @@ _ROWS = ("normal_x", "normal_y", "normal_z")
 
 
 def tets_shader() -> Any:
-    """Return the shader of tetrahedra, with the vertex attributes of ``overlay_tets.Corners``. The push constants
-    ``normal_x``, ``normal_y`` and ``normal_z`` are the rows of the matrix that takes normals to view space
-    (:func:`normal_rows`). Raise PreviewError if the driver rejects the shader.
+    """Return the shader of tetrahedra.
+
+    The vertex attributes are those of ``overlay_tets.Corners``. The push constants ``normal_x``, ``normal_y`` and
+    ``normal_z`` are the rows of the matrix from normals to view space (:func:`normal_rows`). Raises PreviewError if the
+    driver rejects the shader.
     """
     info = shader_info("position", "normal", "colour")
     return shader_of(info, _ROWS, _TETS_VERTEX, _LIGHT + _EDGES, ("lit_normal", "lit_colour", "corner"))
 
 
 def ghost_shader() -> Any:
-    """Return the shader of ghosts, which are translucent surfaces of bakes. The shader has the push constants of
-    :func:`tets_shader`. The fourth components of ``normal_x``, ``normal_y`` and ``normal_z`` are red, green and blue of
-    the ghost.
+    """Return the shader of ghosts, the translucent surfaces of bakes.
+
+    The push constants are those of :func:`tets_shader`. The fourth components of ``normal_x``, ``normal_y`` and
+    ``normal_z`` are red, green and blue of the ghost. Raises PreviewError if the driver rejects the shader.
     """
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 
 def swing_shader() -> Any:
-    """Return the shader of vibrations, with the vertex attributes of ``gpu_mode.swing_batch`` and the push constants of
-    :func:`tets_shader`. The fourth component of ``normal_x`` is the amplitude.
+    """Return the shader of vibrations.
+
+    The vertex attributes are those of ``gpu_mode.swing_batch``. The push constants are those of :func:`tets_shader`.
+    The fourth component of ``normal_x`` is the amplitude. Raises PreviewError if the driver rejects the shader.
     """
     info = shader_info("position", "shift", "normal", "turn", "bend", "colour")
     return shader_of(info, _ROWS, _SWUNG_VERTEX, _LIGHT, ("lit_normal", "lit_colour"))
 
 
 def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
-    """Return the push constants ``normal_x``, ``normal_y`` and ``normal_z`` of the shaders. Their first three
-    components are the rows of the matrix (3,3) that takes normals from object to view space, up to a common factor. The
-    fourth components are the three numbers ``behind`` (3,), such as a colour for the shader.
+    """Return the push constants ``normal_x``, ``normal_y`` and ``normal_z`` of the overlays' shaders.
 
-    ``view`` (4,4): view matrix. ``matrix`` (4,4): world matrix of the object.
+    The first three components are the rows of the matrix (3,3) from normals in object space to view space, up to a
+    common factor.
+
+    ``view`` (4,4): view matrix.
+    ``matrix`` (4,4): world matrix of the object.
+    ``behind`` (3,): fourth components, such as a colour for the shader.
     """
     turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
     rows = turn @ np.linalg.inv(matrix[:3, :3]).T
@@ -118,13 +124,18 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 
 def dots_shader() -> Any:
-    """Return the shader of point marks; raise PreviewError if the driver rejects it. The fourth component of the
-    attribute ``position``, 0 to 1, blends from white to the mark's colour. The push constant ``tint`` has this colour
-    and, as fourth component, the width in pixels; the first component of ``form`` is the shape's index in ``FORMS``.
+    """Return the shader of point marks.
+
+    The fourth component of the attribute ``position``, 0 to 1, blends from white to the mark's colour. The push
+    constant ``tint`` has this colour and, as fourth component, the width in pixels. The first component of ``form`` is
+    the shape's index in ``FORMS``. Raises PreviewError if the driver rejects the shader.
     """
     return shader_of(shader_info("position"), ("tint", "form"), _PLACED + _DOT, _MARK_COLOUR, ("inner",))
 
 
 def lines_shader() -> Any:
-    """Return the shader of lines in the colour ``tint``; raise PreviewError if the driver rejects it."""
+    """Return the shader of lines in the colour ``tint``.
+
+    Raises PreviewError if the driver rejects the shader.
+    """
     return shader_of(shader_info("position"), ("tint",), _PLACED, LINE_COLOUR)

@@ -1,4 +1,4 @@
-"""Tetrahedra of a body, read from its store on disk, and the triangles that are drawn.
+"""Tetrahedra of a body, read from disk, and the triangles to draw.
 
 This module imports Numba, so it is imported only when the overlay is shown.
 """
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """Cutting plane perpendicular to ``axis`` (0, 1, 2), at ``offset`` from 0 (lowest tet) to 1 (highest tet). Tets
-    below the plane are shown. If ``flipped`` is True, tets above the plane are shown instead.
+    """Cutting plane through a body's tetrahedra, perpendicular to an axis.
+
+    ``axis``: 0, 1 or 2.
+    ``offset``: position of the plane, from 0 (lowest tet) to 1 (highest tet).
+    ``flipped``: False to show the tets below the plane, True to show the tets above.
     """
 
     axis: int
@@ -31,11 +34,11 @@ class Slice(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Vertex attributes of the corners of t triangles. Each attribute is an array (3t,4) float32.
+    """Vertex attributes of the corners of t triangles, each (3t,4) float32.
 
-    ``position``: x, y, z in object space, and as fourth column the index of the corner in its triangle (0, 1 or 2).
-    ``normal``: outward unit normal, and as fourth column 0. ``colour``: linear red, green, blue, and as fourth column
-    1.
+    ``position``: x, y, z in object space, and the index of the corner in its triangle (0, 1 or 2).
+    ``normal``: outward unit normal, and 0.
+    ``colour``: linear red, green, blue, and 1.
     """
 
     position: np.ndarray
@@ -46,9 +49,13 @@ class Corners(NamedTuple):
 class ShownTets:
     """Tetrahedra of a body, ready to draw.
 
-    Attributes: ``count``, the number of tetrahedra; ``names`` of the k materials; ``colours_of_materials`` (k,3),
-    linear; ``stiffness``, lowest and highest Young's modulus, Pa; ``outside`` (v,3) float32, positions in object space
-    of the v badly embedded vertices, which are far outside all tetrahedra.
+    Attributes
+    ----------
+    count : number of tetrahedra
+    names : names of the k materials
+    colours_of_materials : (k,3), linear
+    stiffness : lowest and highest Young's modulus, Pa
+    outside : (v,3) float32, object space, positions of badly embedded vertices, which are far outside all tetrahedra
     """
 
     def __init__(self, got: CachedMaterials) -> None:
@@ -69,9 +76,11 @@ class ShownTets:
         self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
-        """Return the corners of the triangles to draw. Without ``cut``, the triangles are the boundary of all tets.
-        With ``cut``, they are the boundary of the tets that this cutting plane leaves visible. ``colour`` is STIFFNESS
-        or MATERIALS.
+        """Return the corners of the triangles to draw.
+
+        The triangles are the boundary of all tets or, with ``cut``, of the tets that this cutting plane leaves visible.
+
+        ``colour``: STIFFNESS or MATERIALS.
         """
         kept = np.ones(self.count, dtype=bool) if cut is None else clip_plane_mask(self._centroids, *cut)
         triangles, owners = self._faces.around(kept)
@@ -93,9 +102,10 @@ class ShownTets:
 
 
 def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
-    """Compare the two frame stores of a body: the store of its bake and the store of live mode. Return the store whose
-    tetrahedra are newer, and the modification times of the files with these tetrahedra, ns. Return (None, ()) if
-    neither store has tetrahedra.
+    """Return the frame store with a body's newest tetrahedra.
+
+    The stores of the body's bake and of live mode are compared. The second result has the modification times of the
+    files with the tetrahedra, ns. The result is (None, ()) if neither store has tetrahedra.
     """
     folders = [frame_folders.recorded_folder(obj), frame_folders.live_path(obj) if frame_folders.has_home() else None]
     found = []
@@ -107,7 +117,7 @@ def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
 
 
 def read_tets(store: FrameStore) -> ShownTets | None:
-    """Return the tetrahedra that were last written to a store; None if their files are incomplete."""
+    """Return the tetrahedra that were last written to a store, or None for incomplete files."""
     got = received(store)
     return None if got is None else ShownTets(got)
 

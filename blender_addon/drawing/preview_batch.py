@@ -1,4 +1,4 @@
-"""Vertices that the GPU deforms by handles (affine displacements blended by weights), and textures with their data."""
+"""Vertices that handles (affine displacements blended by weights) deform on the GPU, and textures with their data."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from .preview_shader import attribute_count, in_attributes, texels_each
 class Skinned:
     """Vertex buffer of g vertices deformed by h handles.
 
-    ``positions`` (g,3); ``normals`` (g,4), whose fourth component depends on the shader; ``numbers`` (g,h,3): per
-    vertex and handle, the skinning weight and its derivatives along the vertex's two tangents.
+    ``positions`` (g,3): positions.
+    ``normals`` (g,4): normals. The fourth component depends on the shader.
+    ``numbers`` (g,h,3): skinning weight per vertex and handle, and derivatives along the vertex's two tangents.
     """
 
     def __init__(self, positions: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
@@ -36,16 +37,19 @@ class Skinned:
         self.vertices = vertices_of(**columns)
 
     def bind(self, shader: Any, handles: Any) -> None:
-        """Set the inputs of a bound shader: the uniform buffer ``handles`` and, if there is one, the texture of
-        weights.
+        """Set the inputs of a bound shader.
+
+        ``handles``: uniform buffer of the handles.
         """
         shader.uniform_block("handles", handles)
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
 
     def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
-        """Return a batch of the primitives ``kind`` with the vertex indices ``corners``, as in :func:`card.batch_of`.
-        Its shader is ``make_shader(number of handles, vertices per row of the weight texture)``.
+        """Return a batch of primitives with its shader.
+
+        ``kind``, ``corners``: kind and vertex indices of the primitives, as in :func:`card.batch_of`.
+        ``make_shader``: function of the number of handles and the number of vertices per row of the weight texture.
         """
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 
@@ -58,19 +62,28 @@ class SkinnedBatch(NamedTuple):
     batch: Any
 
     def draw(self, handles: Any) -> None:
-        """Draw with ``self.shader``, which must be bound; ``handles`` is the uniform buffer of the handles."""
+        """Draw with ``self.shader``, which must be bound.
+
+        ``handles``: uniform buffer of the handles.
+        """
         self.skinned.bind(self.shader, handles)
         self.batch.draw(self.shader)
 
 
 def most_in_a_row(count: int, each: int = 1) -> int:
-    """Return how many items fit into a row of a texture, at most ``count``; ``each`` is the texels per item."""
+    """Return how many items fit into a row of a texture, at most ``count``.
+
+    ``each``: texels per item.
+    """
     return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
 
 
 def texture_of(texels: np.ndarray, per_row: int) -> Any:
-    """Return a 32-bit float texture with ``per_row`` items per row; ``texels`` (n,e,4) are e texels per item. Raise
-    PreviewError if the graphics card cannot store it.
+    """Return a texture of 32-bit floats with ``per_row`` items per row.
+
+    Raises PreviewError if the graphics card cannot store the texture.
+
+    ``texels`` (n,e,4): e texels per item.
     """
     count, each = texels.shape[:2]
     rows, width = -(-count // per_row), min(per_row, count) * each

@@ -1,5 +1,4 @@
-"""Linear colours of the live preview. The colours are either one colour, that of the object in Solid mode, or an array
-of colours per vertex (n,3), by stiffness, mode weight or cluster.
+"""Linear colours of the live preview: one colour, or one per vertex by stiffness, mode weight or cluster.
 
 Colour maps are interpolated in display colours, then converted to linear colours.
 """
@@ -24,9 +23,10 @@ _GOLDEN = 0.61803398875
 
 
 def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object in Solid mode, by the viewport's settings ``shading``: the viewport's
-    single colour, the colour of the object's first material, or the object's own. Random, attribute and texture colours
-    are replaced by the object's own.
+    """Return the linear colour of an object in Solid mode.
+
+    The viewport's settings ``shading`` choose the viewport's single colour, the colour of the object's first material,
+    or the object's own colour. The object's own colour replaces random, attribute and texture colours.
     """
     if shading.color_type == "SINGLE":
         return tuple(shading.single_color)
@@ -37,8 +37,10 @@ def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
 
 
 def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float]:
-    """Return the linear colour of the object's edges: the wire colour of ``theme``, the theme of 3D Views, or the
-    object's own colour, as the viewport's settings ``shading`` say.
+    """Return the linear colour of an object's edges.
+
+    The viewport's settings ``shading`` choose the wire colour of ``theme``, the theme of 3D Views, or the object's own
+    colour.
     """
     if shading.wireframe_color_type == "THEME":
         return tuple(_linear(np.array(theme.wire)).tolist())
@@ -48,8 +50,10 @@ def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float
 def stiffness_colours(
     log_stiffness: np.ndarray, softest: float | None = None, stiffest: float | None = None
 ) -> np.ndarray:
-    """Return linear colours (n,3) for logarithms of the stiffness (n,): blue at ``softest``, red at ``stiffest``. Both
-    are logarithms too, by default the minimum and the maximum.
+    """Return linear colours by stiffness, (n,3): blue at ``softest``, red at ``stiffest``.
+
+    ``log_stiffness`` (n,): logarithms of the stiffness.
+    ``softest``, ``stiffest``: logarithms too. The defaults are the minimum and the maximum.
     """
     low = float(log_stiffness.min()) if softest is None else softest
     high = float(log_stiffness.max()) if stiffest is None else stiffest
@@ -59,15 +63,21 @@ def stiffness_colours(
 
 
 def weight_colours(weights: np.ndarray) -> np.ndarray:
-    """Return linear colours (n,3) for signed weights (n,) of a mode or handle: white at 0, red (positive) or blue
-    (negative) at the largest magnitude.
+    """Return linear colours for the signed weights of a mode or handle, (n,3).
+
+    The colours are white at 0, and red (positive) or blue (negative) at the largest magnitude.
+
+    ``weights`` (n,): signed weights.
     """
     largest = float(np.abs(weights).max(initial=0.0))
     return _mapped(0.5 + 0.5 * np.asarray(weights, dtype=np.float64) / (largest if largest > 0.0 else 1.0), _SIGNED)
 
 
 def cluster_colours(clusters: np.ndarray) -> np.ndarray:
-    """Return linear colours (n,3) for cluster indices (n,): well separated hues, in three shades."""
+    """Return linear colours for cluster indices, (n,3): well separated hues, in three shades.
+
+    ``clusters`` (n,): cluster indices.
+    """
     numbers = np.asarray(clusters, dtype=np.int64)
     hue = (numbers * _GOLDEN) % 1.0
     bright = np.array([0.95, 0.70, 0.82])[numbers % 3]

@@ -1,4 +1,7 @@
-"""Subdivision of a simulated mesh on the GPU: the subdivided vertices are a sparse matrix times the mesh's vertices."""
+"""Subdivision of a simulated mesh on the GPU.
+
+The subdivided vertices are a sparse matrix times the mesh's vertices.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,12 @@ from .preview_mesh import CardVertices, card_edges, fans_of
 
 
 class FineCard:
-    """Subdivided mesh for the GPU. The input mesh has n vertices, the subdivided mesh has m. Numbers have 32 bits.
-    Faces are shaded smooth or flat as in Blender.
+    """Subdivided mesh for the GPU, with m vertices from n mesh vertices.
 
-    With ``mirrored``, positions are given in mirrored coordinates, so the faces are flipped to point outwards.
-    ``triangles`` (t,3) are indices of subdivided vertices.
+    Numbers have 32 bits. Faces are shaded smooth or flat as in Blender. With ``mirrored``, positions are given in
+    mirrored coordinates, so the faces are flipped to point outwards.
+
+    ``triangles`` (t,3): indices of subdivided vertices.
     """
 
     def __init__(self, made: SubdivisionMatrix, mirrored: bool = False) -> None:
@@ -36,13 +40,13 @@ class FineCard:
         return self.matrix @ positions.astype(np.float32)
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the mesh vertex on which the subdivided vertex ``vertex`` depends most."""
+        """Return the index of the mesh vertex with the largest influence on a subdivided vertex."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """For each mesh vertex, the index of the subdivided vertex that depends most on this mesh vertex, (n,)."""
+        """Index of the subdivided vertex that depends most on each mesh vertex, (n,)."""
         by_weight = np.argsort(self.matrix.data, kind="stable")
         rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
         found = np.zeros(self.matrix.shape[1], dtype=np.int64)
@@ -50,7 +54,10 @@ class FineCard:
         return found
 
     def at(self, positions_of: np.ndarray) -> CardVertices:
-        """Return the GPU vertices with area-weighted normals, for positions (m,3) of the subdivided vertices."""
+        """Return the GPU vertices with area-weighted normals.
+
+        ``positions_of`` (m,3): positions of the subdivided vertices.
+        """
         a, b, c, d = (positions_of.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
         squares = np.einsum("gi,gi->g", normals, normals)

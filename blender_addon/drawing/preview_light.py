@@ -1,4 +1,4 @@
-"""Lights of the live preview, fixed to the view; by default the user's lights of Solid mode.
+"""Lights of the live preview, fixed to the view. The defaults are the user's lights of Solid mode.
 
 With the unit normal n and the unit vector l towards a light, diffuse light is (n.l + w) / (1 + w)². A wrap w from 0
 (Lambert) to 1 lights more than a hemisphere, like a large light, without adding energy (McAuley 2013,
@@ -13,22 +13,20 @@ from typing import Any, NamedTuple
 Colour = tuple[float, float, float]
 
 _GLOSS = 25.0
-"""Blinn exponent of the highlight of a light with wrap 0. The wrap says how far diffuse light reaches beyond the lit
-hemisphere. For a larger wrap the exponent is smaller, but at least 1.
-"""
+"""Blinn exponent of the highlight of a light with wrap 0. The exponent is smaller for a larger wrap, but at least 1."""
 
 _FACING = 0.05
-"""Weight of highlights where a surface is seen along its normal. The weight grows to 0.4 at grazing angles. Diffuse
-light has the weight 1 minus the weight of highlights.
+"""Weight of highlights on a surface seen along its normal. The weight grows to 0.4 at grazing angles. Diffuse light has
+the weight 1 minus the weight of highlights.
 """
 
 
 class Light(NamedTuple):
     """Light that is fixed to the view.
 
-    ``direction``: unit vector towards the light, in view space. ``diffuse``, ``specular``: linear colours. ``wrap``:
-    how far diffuse light reaches beyond the hemisphere that faces the light, from 0 (Lambert: no farther) to 1 (the
-    whole sphere).
+    ``direction``: unit vector towards the light, in view space.
+    ``diffuse``, ``specular``: linear colours.
+    ``wrap``: reach of diffuse light beyond the hemisphere that faces the light, from 0 (Lambert) to 1 (whole sphere).
     """
 
     direction: Colour
@@ -53,8 +51,10 @@ def studio_lights(preferences: Any) -> tuple[Light, ...]:
 
 
 def lighting_source(lights: tuple[Light, ...]) -> str:
-    """Return GLSL that computes the lit colour ``linear`` from the normal ``lit_normal`` and the unlit colour
-    ``lit_colour``. The normal is in view space, where the viewer looks along -z.
+    """Return GLSL that computes the lit colour ``linear``.
+
+    The inputs are the normal ``lit_normal`` and the unlit colour ``lit_colour``. The normal is in view space, where the
+    viewer looks along -z.
     """
     lines = [
         "  vec3 n = normalize(gl_FrontFacing ? lit_normal : -lit_normal);",

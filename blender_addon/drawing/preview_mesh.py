@@ -1,7 +1,7 @@
 """Arrays of the live preview: triangles with corner normals, and GPU vertices.
 
-A GPU vertex is a mesh vertex with one of its corner normals: one per vertex on smooth meshes, and as many as needed on
-flat faces and sharp edges.
+A GPU vertex is a mesh vertex with one of its corner normals. Smooth meshes have one GPU vertex per mesh vertex. Flat
+faces and sharp edges need more.
 """
 
 from __future__ import annotations
@@ -21,17 +21,22 @@ _STEPS = 1023
 """Number of steps per unit to which the coordinates of normals are rounded before they are compared."""
 
 _LEAST_SPREAD = 0.05
-"""Limit of a determinant in :func:`_derivatives`. The mean derivatives of a vertex's two tangent coordinates along the
-two tangents form a (2,2) matrix, which is the identity on a plane. If the determinant of this matrix is above the
-limit, the inverse of the matrix corrects the derivatives at the vertex. If not, the triangles around the vertex are too
-folded for a correction.
+"""Smallest determinant for a correction of the derivatives at a vertex, in :func:`_derivatives`.
+
+The mean derivatives of a vertex's two tangent coordinates along the two tangents form a (2,2) matrix. On a plane, this
+matrix is the identity. The inverse of the matrix corrects the derivatives. Below the smallest determinant, the
+triangles around the vertex are too folded for a correction.
 """
 
 
 class DrawnMesh(NamedTuple):
-    """Mesh at rest: ``triangles`` (t,3); ``normals`` (t,3,3), unit normals of their corners in world space; ``edges``
-    (e,2), drawn as wires; ``cage``, the input mesh of a Subdivision modifier; ``mirrored`` is True if the world matrix
-    is a reflection.
+    """Mesh at rest.
+
+    ``triangles`` (t,3): vertex indices.
+    ``normals`` (t,3,3): unit normals of the triangles' corners in world space.
+    ``edges`` (e,2): edges drawn as wires.
+    ``cage``: input mesh of a Subdivision modifier.
+    ``mirrored``: True if the world matrix is a reflection.
     """
 
     triangles: np.ndarray
@@ -42,12 +47,15 @@ class DrawnMesh(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """Linear blend skinning of n points in world space by h handles (``core/methods/subspaces/skinning.py``). A handle
-    is an affine displacement of the coordinates ``(p - centre) / size``. A point moves by the sum of all handles,
-    weighted by the point's skinning weights.
+    """Linear blend skinning of n points in world space by h handles (``core/methods/subspaces/skinning.py``).
 
-    ``rest`` (n,3), m: rest positions. ``weights`` (n,h). ``centre`` (3,), m, and ``size``, m: centre and size of the
-    body.
+    A handle is an affine displacement of the coordinates ``(p - centre) / size``. A point moves by the sum of all
+    handles, weighted by the point's skinning weights.
+
+    ``rest`` (n,3), m: rest positions.
+    ``weights`` (n,h): skinning weights.
+    ``centre`` (3,), m: centre of the body.
+    ``size``, m: size of the body.
     """
 
     rest: np.ndarray
@@ -57,11 +65,13 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """The g GPU vertices of a mesh. A GPU vertex is a mesh vertex with one of the normals that its face corners have.
+    """The g GPU vertices of a mesh. A GPU vertex is a mesh vertex with one of its corner normals.
 
-    ``vertices`` (g,): index of the mesh vertex. ``normals`` (g,3): unit normals. ``triangles`` (t,3) and ``edges``
-    (e,2): indices of GPU vertices. ``slopes`` (2,g,h): derivatives of the h skinning weights along the two tangents of
-    a GPU vertex, times the body's size.
+    ``vertices`` (g,): index of the mesh vertex.
+    ``normals`` (g,3): unit normals.
+    ``triangles`` (t,3), ``edges`` (e,2): indices of GPU vertices.
+    ``slopes`` (2,g,h): derivatives of the h skinning weights along the two tangents of a GPU vertex, times the body's
+        size.
     """
 
     vertices: np.ndarray
@@ -72,8 +82,10 @@ class CardVertices(NamedTuple):
 
 
 class BentCard:
-    """GPU vertices of a mesh whose positions are set directly, without handles. ``card``: GPU vertices of the mesh at
-    rest; ``skin``: rest positions, with the body's centre and size.
+    """GPU vertices of a mesh whose positions are set directly, without handles.
+
+    ``card``: GPU vertices of the mesh at rest.
+    ``skin``: rest positions, with the body's centre and size.
     """
 
     def __init__(self, card: CardVertices, skin: Skin) -> None:
@@ -82,7 +94,10 @@ class BentCard:
         self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, rest)
 
     def at(self, positions: np.ndarray) -> CardVertices:
-        """Return the GPU vertices for positions (n,3), m, of the mesh, with normals computed as in the shader."""
+        """Return the GPU vertices for given mesh positions, with normals as in the shader.
+
+        ``positions`` (n,3), m: positions of the mesh vertices.
+        """
         moved = (positions - self._rest) / self._size
         first, second = (t + D @ moved for t, D in zip(tangents(self._card.normals), self._along, strict=True))
         normals = _unit(np.cross(first, second)).astype(np.float32)
@@ -90,8 +105,10 @@ class BentCard:
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """Return the rest shape of a simulated object's mesh, after the modifiers that precede the simulation in the
-    modifier stack. The object's transform at ``frame`` maps the shape to world space. The scene is restored.
+    """Return the rest shape of a simulated object's mesh, in world space.
+
+    The mesh is that after the modifiers that precede the simulation. The object's transform at ``frame`` maps the shape
+    to world space. The scene is restored.
     """
     position = stack_position(obj)
     with cut_after(obj, position), at_frame(context.scene, frame):
@@ -103,7 +120,10 @@ def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
 
 
 def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
-    """Return the drawn mesh of a Blender mesh; ``matrix`` (4,4) maps its coordinates to world space."""
+    """Return the drawn mesh of a Blender mesh.
+
+    ``matrix`` (4,4): matrix from mesh coordinates to world space.
+    """
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     triangles = triangles_of(mesh, mirrored)
     corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
@@ -115,8 +135,9 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two unit tangents, each (g,3), perpendicular to the unit normals (g,3): Duff et al. 2017, as in the
-    shader.
+    """Return two unit tangents perpendicular to each unit normal, (g,3) each [Duff et al. 2017].
+
+    The shader computes the same tangents.
     """
     nx, ny, nz = normals.T
     s = np.where(nz >= 0.0, 1.0, -1.0)
@@ -126,8 +147,9 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
-    """Return the GPU vertices of a mesh at rest. Their ``slopes`` are the derivatives along the surface of the skinning
-    weights in ``skin``.
+    """Return the GPU vertices of a mesh at rest.
+
+    The ``slopes`` are derivatives of the skinning weights in ``skin`` along the surface.
     """
     first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
@@ -141,10 +163,13 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
 
 
 def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge face corners that have the same vertex and equal normals into one GPU vertex. ``corners`` (f,k) and
-    ``normals`` (f,k,3) are the vertex and the normal of each face corner. Return two arrays: for each of the g
-    GPU vertices, the index (g,) of its first corner in the flattened ``corners``; and for each corner, the index (f,k)
-    of its GPU vertex.
+    """Merge face corners with the same vertex and equal normals into one GPU vertex.
+
+    The first result (g,) is the index of each GPU vertex's first corner in the flattened ``corners``. The second result
+    (f,k) is the GPU vertex of each corner.
+
+    ``corners`` (f,k): vertex of each face corner.
+    ``normals`` (f,k,3): normal of each face corner.
     """
     steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
     key = corners.ravel().astype(np.int64)
@@ -155,8 +180,11 @@ def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
-    """Return mesh edges (e,2) as pairs of GPU vertices, without edges that have no face. ``vertices`` (g,) is the mesh
-    vertex of each GPU vertex, ``count`` the number of mesh vertices.
+    """Return mesh edges as pairs of GPU vertices, without edges that have no face.
+
+    ``vertices`` (g,): mesh vertex of each GPU vertex.
+    ``edges`` (e,2): mesh edges.
+    ``count``: number of mesh vertices.
     """
     own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -165,13 +193,10 @@ def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarra
 
 
 def _derivatives(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, rest: np.ndarray) -> list[sp.csr_matrix]:
-    """Return two matrices, one for each of the two tangents at a GPU vertex. A matrix maps values at the n mesh
-    vertices to derivatives along its tangent at the g GPU vertices. A derivative is an area-weighted mean over the
-    adjacent triangles, and is exact for functions linear in the tangent plane.
+    """Return one matrix (g,n) per tangent, from vertex values to derivatives at the GPU vertices.
 
-    The matrices are (g,n). ``triangles`` (t,3): mesh vertices of the triangles. ``fans`` (t,3): GPU vertices of the
-    same triangles. ``normals`` (g,3): unit normals. ``rest`` (n,3): rest positions relative to the
-    body's centre, divided by the body's size.
+    A derivative is an area-weighted mean over the adjacent triangles, and is exact for functions linear in the tangent
+    plane. Rest positions are relative to the body's centre, in units of the body's size.
     """
     x = rest[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])

@@ -1,4 +1,4 @@
-"""Source of the live preview's shaders: linear blend skinning of positions and normals on the GPU.
+"""GLSL source of the live preview: linear blend skinning of positions and normals on the GPU.
 
 Rest positions p have the body's centre as origin and its size as unit; c = [p, 1], w_k are weights and H_k handles:
 
@@ -96,34 +96,42 @@ _PLACED = "  gl_Position = to_clip * vec4(moved, 1.0);\n"
 
 
 def in_attributes(handles: int) -> bool:
-    """Return True if the weights of ``handles`` handles fit in vertex attributes; otherwise they need a texture."""
+    """Return True if the weights of ``handles`` handles fit in vertex attributes.
+
+    Otherwise the weights need a texture.
+    """
     return handles <= MOST_IN_ATTRIBUTES
 
 
 def attribute_count(handles: int) -> int:
-    """Return the number of vertex attributes needed for the weights of ``handles`` handles. A handle needs three
-    numbers, and an attribute holds four.
+    """Return the number of vertex attributes for the weights of ``handles`` handles.
+
+    A handle needs three numbers, and an attribute holds four.
     """
     return -(-3 * handles // 4)
 
 
 def texels_each(handles: int) -> int:
-    """Return the number of texels per vertex needed for the weights of ``handles`` handles. A handle needs three
-    numbers, and a texel holds four, so four handles need three texels.
+    """Return the number of texels per vertex for the weights of ``handles`` handles.
+
+    A handle needs three numbers, and a texel holds four, so four handles need three texels.
     """
     return 3 * -(-handles // 4)
 
 
 def handle_rows(handles: int) -> int:
-    """Return the number of rows in the handles' uniform buffer. A row has four floats, and a handle has three rows. The
-    number of handles is rounded up to a multiple of four.
+    """Return the number of rows in the handles' uniform buffer.
+
+    A row has four floats, and a handle has three rows. The number of handles is rounded up to a multiple of four.
     """
     return 12 * -(-handles // 4)
 
 
 def skinning_source(handles: int, per_row: int) -> str:
-    """Return GLSL that computes the position ``moved`` and unit normal ``turned`` of a vertex from ``handles`` handles;
-    ``per_row`` is the number of vertices per texture row.
+    """Return GLSL that computes a vertex's position ``moved`` and unit normal ``turned`` from handles.
+
+    ``handles``: number of handles.
+    ``per_row``: number of vertices per row of the weight texture.
     """
     if in_attributes(handles):
         numbers = [f"weights{f // 4}.{'xyzw'[f % 4]}" for f in range(3 * handles)]
@@ -138,7 +146,7 @@ def skinning_source(handles: int, per_row: int) -> str:
 
 
 def skinning_info(handles: int) -> Any:
-    """Return a shader description with the inputs of :func:`skinning_source`: attributes, uniform buffer, texture."""
+    """Return a shader description with the inputs of :func:`skinning_source`."""
     in_slots = attribute_count(handles) if in_attributes(handles) else 0
     info = shader_info("position", "normal", *(f"weights{slot}" for slot in range(in_slots)))
     info.typedef_source(f"struct SinewHandles {{ vec4 rows[{handle_rows(handles)}]; }};")
@@ -149,9 +157,12 @@ def skinning_info(handles: int) -> Any:
 
 
 def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
-    """Return the shader of the lit body, in one colour or one per vertex; raise PreviewError if the driver rejects it.
-    ``per_row`` is the number of vertices per row of the weight texture, ``colours_per_row`` the number of vertices per
-    row of the colour texture.
+    """Return the shader of the lit body, in one colour or one per vertex.
+
+    Raises PreviewError if the driver rejects the shader.
+
+    ``per_row``: number of vertices per row of the weight texture.
+    ``colours_per_row``: number of vertices per row of the colour texture.
     """
     info = skinning_info(handles)
     info.sampler(0, "FLOAT_2D", "colours")
@@ -161,15 +172,21 @@ def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[
 
 
 def dots_shader(handles: int, per_row: int) -> Any:
-    """Return the shader of skinned round dots with a dark rim; raise PreviewError if the driver rejects it. ``per_row``
-    is the number of vertices per row of the weight texture.
+    """Return the shader of skinned round dots with a dark rim.
+
+    Raises PreviewError if the driver rejects the shader.
+
+    ``per_row``: number of vertices per row of the weight texture.
     """
     vertex = skinning_source(handles, per_row) + _PLACED + "  gl_PointSize = normal.w * tint.w;\n  inner = tint.xyz;\n"
     return shader_of(skinning_info(handles), ("tint",), vertex, DOT_COLOUR, ("inner",))
 
 
 def wires_shader(handles: int, per_row: int) -> Any:
-    """Return the shader of skinned lines of one colour; raise PreviewError if the driver rejects it. ``per_row`` is the
-    number of vertices per row of the weight texture.
+    """Return the shader of skinned lines of one colour.
+
+    Raises PreviewError if the driver rejects the shader.
+
+    ``per_row``: number of vertices per row of the weight texture.
     """
     return shader_of(skinning_info(handles), ("tint",), skinning_source(handles, per_row) + _PLACED, LINE_COLOUR)

@@ -20,15 +20,16 @@ DISC = 16
 
 
 def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
-    """Write text from a position in pixels, in the font size that was set last."""
+    """Write text at a position in pixels, in the font size that was set last."""
     blf.color(0, *colour)
     blf.position(0, x, y, 0.0)
     blf.draw(0, words)
 
 
 def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
-    """Write lines of text in the lower left corner, beside the toolbar. ``colours`` has the colour of each line; lines
-    without a colour are white.
+    """Write lines of text in the lower left corner, beside the toolbar.
+
+    ``colours``: colour of each line. Lines without a colour are white.
     """
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
@@ -62,8 +63,9 @@ def disc(centre: Corner, radius: float, colour: Colour) -> None:
 
 
 def mark(centre: Corner, radius: float, colour: Colour, form: str) -> None:
-    """Draw a mark at ``centre``, twice as wide as ``radius``. ``form`` is the shape of the mark: one of the names in
-    ``overlay_shader.FORMS``, or LINE for a thin horizontal bar.
+    """Draw a mark of the width 2 ``radius``.
+
+    ``form``: shape of the mark, one of ``overlay_shader.FORMS``, or LINE for a thin horizontal bar.
     """
     (x, y), r = centre, radius
     if form == "ROUND":
@@ -96,8 +98,9 @@ def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colo
 
 
 def free_corners(context: Any) -> tuple[float, float, float]:
-    """Return the left, right and lower edge of the visible part of a 3D View. Toolbar, sidebar and asset shelf cover
-    the rest. The unit is pixels of the region.
+    """Return the left, right and lower edge of the visible part of a 3D View, in pixels.
+
+    Toolbar, sidebar and asset shelf cover the rest of the region.
     """
     region = context.region
     left, right, below = 0.0, float(region.width), 0.0

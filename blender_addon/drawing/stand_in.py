@@ -1,4 +1,4 @@
-"""Stand-in: a temporary mesh object that live mode moves instead of the body if the GPU preview is not used."""
+"""Stand-in: a temporary mesh object that live mode moves if the GPU preview is not used."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ..objects.duplicate_result import local_views_of, show_in_local_views
 
 
 class StandIn:
-    """Temporary mesh object at the world's origin with the body's vertices. An undo may remove it; the next
-    :meth:`move` creates it again.
+    """Temporary mesh object at the world's origin with the body's vertices.
+
+    An undo may remove the object. The next :meth:`move` creates the object again.
 
     Parameters
     ----------
@@ -31,12 +32,15 @@ class StandIn:
 
     @property
     def is_there(self) -> bool:
-        """True if the stand-in (temporary mesh object that live mode moves) is in the .blend."""
+        """True if the stand-in (temporary mesh object) is in the .blend."""
         return find(self.uid) is not None
 
     def move(self, positions: np.ndarray) -> None:
-        """Move the vertices of the stand-in (temporary mesh object) to ``positions`` (n,3), m, in world space. Create
-        the stand-in first if it is missing or has another number of vertices.
+        """Move the vertices of the stand-in (temporary mesh object) in world space.
+
+        A stand-in that is missing or has another number of vertices is created first.
+
+        ``positions`` (n,3), m: vertex positions.
         """
         obj = find(self.uid)
         if obj is None or len(obj.data.vertices) != len(positions):
@@ -46,7 +50,7 @@ class StandIn:
         obj.data.update()
 
     def remove(self) -> None:
-        """Remove the stand-in (temporary mesh object that live mode moves) from the .blend, if it is there."""
+        """Remove the stand-in (temporary mesh object) from the .blend, if present."""
         if (obj := find(self.uid)) is not None:
             delete(obj)
         self.uid = None
@@ -71,12 +75,12 @@ class StandIn:
 
 
 def find(uid: int | None) -> Any | None:
-    """Return the stand-in (temporary mesh object that live mode moves) with the ``session_uid`` ``uid``, or None."""
+    """Return the stand-in (temporary mesh object) with the ``session_uid`` ``uid``, or None."""
     return next((o for o in bpy.data.objects if o.session_uid == uid and o.sinew.is_stand_in), None)
 
 
 def delete(obj: Any) -> None:
-    """Remove a stand-in (temporary mesh object that live mode moves) and its mesh from the file."""
+    """Remove a stand-in (temporary mesh object) and its mesh from the file."""
     mesh = obj.data
     bpy.data.objects.remove(obj)
     if mesh is not None and mesh.users == 0:
@@ -84,8 +88,9 @@ def delete(obj: Any) -> None:
 
 
 def delete_strays(but: int | None = None) -> None:
-    """Remove stand-ins (temporary mesh objects of live mode) that an undo or a loaded file has brought back. ``but`` is
-    the ``session_uid`` of the stand-in that is in use and stays.
+    """Remove stand-ins (temporary mesh objects) that an undo or a loaded file has brought back.
+
+    ``but``: ``session_uid`` of the stand-in that is in use and stays.
     """
     for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
         delete(obj)

@@ -1,6 +1,6 @@
-"""Example scenes of Add > Sinew Examples: one module each, with ``LABEL``, ``DESCRIPTION`` and ``build(stage)``.
+"""Example scenes of Add > Sinew Examples, one module each with ``LABEL``, ``DESCRIPTION`` and ``build(stage)``.
 
-Each scene is built from Blender's primitives in a new collection; nothing else is changed.
+Each scene is built from Blender's primitives in a new collection. Nothing else is changed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ EXAMPLES: dict[str, ModuleType] = {
 
 
 def add(name: str, context: Any) -> Any:
-    """Build the example ``name``, a key of ``EXAMPLES``, at the 3D cursor. Return its body, which becomes the active
-    and only selected object.
+    """Build the example ``name``, a key of ``EXAMPLES``, at the 3D cursor.
+
+    Returns the example's body, which becomes the active and only selected object.
     """
     example = EXAMPLES[name]
     stage = Stage(context, example.LABEL)

@@ -1,4 +1,4 @@
-"""Chubby figure that jumps: flesh near the bones follows the armature, while belly and buttocks swing."""
+"""Chubby figure that jumps. Flesh near the bones follows the armature, while belly and buttocks swing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BONES = {
 }
 """Head, tail (m) and parent of each bone."""
 REACH = 0.09
-"""Distance, m: flesh that is nearer to a bone of the head or of the limbs is pinned."""
+"""Distance from a bone of the head or of the limbs, m, within which the flesh is pinned."""
 
 
 PARTS = [
@@ -41,7 +41,7 @@ PARTS = [
     ball((0.0, 0.03, 0.64), (0.15, 0.11, 0.13), 48),
     ball((0.0, 0.0, 0.88), (0.115, 0.115, 0.12), 48),
 ]
-"""Shapes of the figure, standing 1 m tall and facing -Y."""
+"""Shapes of the figure. It stands 1 m tall and faces -Y."""
 for side in SIDES:
     PARTS += [
         ball((0.085 * side, 0.1, 0.36), (0.095, 0.1, 0.095), 32),
@@ -54,7 +54,7 @@ for side in SIDES:
 
 
 def build(stage: Stage) -> Any:
-    """Build the figure with its animated armature; return the figure."""
+    """Build the figure with its animated armature. Returns the figure."""
     figure = stage.add("Figure", stage.one_skin(stage.mesh("Figure", PARTS, stage.shader("Skin", SKIN, 0.5)), VOXEL, 6))
     armature = add_armature(stage, BONES)
     follow(stage, figure, armature, BONES)
@@ -72,7 +72,7 @@ def build(stage: Stage) -> Any:
 
 
 def _held(points: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the pinned vertices: limbs, head, shoulders and the back. ``points`` (n,3) m."""
+    """Return a mask (n,) of the pinned vertices: limbs, head, shoulders and the back."""
     limb = distances(points, BONES)[:, 2:].min(axis=1) < REACH
     x, y, z = points.T
     torso = (z > 0.26) & (z < 0.7) & (np.abs(x) < 0.2)
@@ -81,7 +81,7 @@ def _held(points: np.ndarray) -> np.ndarray:
 
 
 def _soft(points: np.ndarray) -> np.ndarray:
-    """Return the fraction of fat at each vertex, (n,), 0 to 1: high at belly and buttocks, with a soft edge."""
+    """Return the fraction of fat at each vertex, (n,), 0 to 1."""
     x, y, z = points.T
     belly = np.linalg.norm((points - (0.0, -0.1, 0.43)) / (0.18, 0.16, 0.18), axis=1)
     behind = np.linalg.norm((np.column_stack([np.abs(x), y, z]) - (0.085, 0.12, 0.36)) / 0.11, axis=1)
@@ -89,7 +89,7 @@ def _soft(points: np.ndarray) -> np.ndarray:
 
 
 def _dance(stage: Stage, armature: Any) -> None:
-    """Insert keyframes of three jumps with a twist, while the arms move up and down."""
+    """Animate three jumps with a twist."""
     hips = armature.pose.bones["Hips"]
     up = Vector((0.0, 1.0, 0.0))  # bones point along their own Y
     heights = [0.0, 0.0, 0.0, 0.18, 0.0, 0.18, 0.0, 0.18, 0.0, 0.0]

@@ -1,4 +1,4 @@
-"""Crab-like creature with stiff armour and soft joints, which lands on its feet."""
+"""Crab-like creature with stiff armour and soft joints, landing on its feet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEIGHT = 0.18
 
 
 class Leg(NamedTuple):
-    """Positions of hip, knee and foot, m."""
+    """Positions of a leg's hip, knee and foot, m."""
 
     hip: Vector
     knee: Vector
@@ -29,7 +29,7 @@ class Leg(NamedTuple):
 
 
 def legs() -> list[Leg]:
-    """Return the six arched legs, three on each side."""
+    """Return the six arched legs, three per side."""
     up = Vector((0.0, 0.0, 1.0))
     angles = [(side, angle) for side in SIDES for angle in (-0.75, 0.0, 0.75)]
     directions = [Vector((side * math.cos(angle), math.sin(angle), 0.0)) for side, angle in angles]
@@ -37,7 +37,7 @@ def legs() -> list[Leg]:
 
 
 def build(stage: Stage) -> Any:
-    """Build the creature in the air and the floor below it; return the creature."""
+    """Build the creature in the air and the floor below it. Returns the creature."""
     creature = add_creature(stage)
     creature.location = (0.0, 0.0, HEIGHT)
     creature.rotation_euler = (math.radians(6.0), math.radians(14.0), 0.0)
@@ -52,7 +52,7 @@ def build(stage: Stage) -> Any:
 
 
 def add_creature(stage: Stage) -> Any:
-    """Add the creature, 1 m wide, with its feet at height 0 and its faces coloured by armour and joints."""
+    """Add the creature, 1 m wide, with its feet at height 0. Faces of armour and joints have different colours."""
     parts = [ball((0.0, 0.0, 0.17), (0.21, 0.17, 0.085), 48)]
     for hip, knee, foot in legs():
         parts += [limb(hip, knee, 0.026, 0.024), limb(knee, foot, 0.026, 0.014)]

@@ -1,4 +1,4 @@
-"""Puppet's head whose jaw closes beyond first contact, so that its soft lips press each other flat."""
+"""Puppet's head whose soft lips press each other flat, because the jaw closes beyond first contact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABEL = "Lips That Close"
 DESCRIPTION = "A head whose armature closes its mouth: soft lips touch and flatten each other"
 SKIN, LIP, WHITE, BLACK = (0.72, 0.42, 0.30), (0.62, 0.06, 0.09), (0.9, 0.9, 0.88), (0.01, 0.01, 0.012)
 WOOD, HIGH = (0.30, 0.20, 0.13), 0.06
-"""Colour of the stand, and the height of the head on it, m."""
+"""Colour of the stand, and height of the head on the stand, m."""
 VOXEL = 0.0055
 FLESH, SOFT = 1.5e5, 1e4
 """Young's moduli of the head and its lips, Pa."""
@@ -25,13 +25,13 @@ BONES = {
     "Jaw": ((0.0, 0.10, 0.15), (0.0, -0.06, 0.06), None),
 }
 UPPER, LOWER = (-0.075, 0.215), (-0.08, 0.108)
-"""Y coordinate and height of the centre of the upper lip, and of the lower lip, m."""
+"""Y coordinate and height of the centre of each lip, m."""
 LIP_THICK, WIDE = 0.03, 0.1
 EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 
 
 def _lip(middle: tuple[float, float]) -> list[tuple[float, float, float]]:
-    """Return points (x, y, z), m, along a lip. ``middle`` has the coordinates (y, z), m, of the lip's centre."""
+    """Return points (x, y, z), m, along a lip with the centre ``middle`` (y, z)."""
     y, z = middle
     return [(WIDE * math.sin(t), y + 0.09 * (1.0 - math.cos(t)), z) for t in np.linspace(-1.25, 1.25, 25)]
 
@@ -48,7 +48,7 @@ PARTS = [
 
 
 def build(stage: Stage) -> Any:
-    """Build the head with its animated armature; return the head."""
+    """Build the head with its animated armature. Returns the head."""
     shaders = stage.shader("Skin", SKIN, 0.5), stage.shader("Lips", LIP, 0.25)
     head = stage.add("Head", stage.one_skin(stage.mesh("Head", PARTS, *shaders), VOXEL, 8))
     armature = add_armature(stage, BONES)
@@ -80,9 +80,7 @@ def build(stage: Stage) -> Any:
 
 
 def _chew(stage: Stage, jaw: Any) -> None:
-    """Insert keyframes of the bone ``jaw``: the jaw closes hard, rubs sideways, opens, and closes again. Each row of
-    the keyframe table ``turns`` in this function holds the time, s, and the rotations upwards and sideways, degrees.
-    """
+    """Animate the jaw: close hard, rub sideways, open, and close again."""
     turns = (
         (0.0, 0, 0), (0.15, 0, 0), (0.7, 29, 0), (0.9, 29, 0), (1.15, 29, 5), (1.4, 29, -5), (1.6, 29, 0), (2.0, -4, 0),
         (2.4, 20, 0),

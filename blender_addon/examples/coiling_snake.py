@@ -1,4 +1,4 @@
-"""Snake that is lowered into a basket and coils up there; only its head is animated."""
+"""Snake that is lowered into a basket and coils up in it. Only its head is animated."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LABEL = "Coiling Snake"
 DESCRIPTION = "A snake is lowered into a basket in circles and coils up there; only its head is animated"
 SKIN, BAND, BLACK, STRAW = (0.10, 0.30, 0.12), (0.75, 0.62, 0.12), (0.01, 0.01, 0.012), (0.50, 0.33, 0.14)
 LONG, THICK, RINGS, AROUND = 1.15, 0.032, 60, 16
-"""Length and radius of the snake, m; number of rings of vertices along it, and of vertices per ring."""
+"""Length and radius of the snake, m; number of rings of vertices; number of vertices per ring."""
 EYES = [(0.025 * side, -0.031, LONG - 0.05) for side in SIDES]
 HELD = 0.07
-"""Length, m, of the pinned end of the snake's head. The pinned end follows the animation of the object."""
+"""Length of the pinned end of the snake's head, m."""
 BASKET = [
     (0.0, 0.001), (0.16, 0.001), (0.2, 0.03), (0.215, 0.075), (0.205, 0.12), (0.195, 0.12), (0.202, 0.075),
     (0.19, 0.038), (0.155, 0.013), (0.0, 0.013),
 ]  # fmt: skip
-"""Radius and height of the basket's outline, m."""
+"""Outline of the basket: radius and height, m."""
 CIRCLE, DOWN, TURNS, SECONDS = 0.11, 0.9, 1.5, 2.0
-"""Helical path of the head: radius, m; height of the descent, m; number of turns; duration, s."""
+"""Helical path of the head: radius, m; height of descent, m; number of turns; duration, s."""
 
 
 def build(stage: Stage) -> Any:
-    """Build the snake hanging by its head, the floor and the basket; return the snake."""
+    """Build the snake hanging by its head, the floor and the basket. Returns the snake."""
     colours = ("Skin", SKIN), ("Band", BAND), ("Eye", BLACK)
     shaders = [stage.shader(name, colour, 0.3) for name, colour in colours]
     snake = stage.add("Snake", stage.mesh("Snake", [_snake(), *(ball(eye, 0.009, 16) for eye in EYES)], *shaders))
@@ -60,7 +60,7 @@ def _come_down(stage: Stage, snake: Any) -> None:
 
 
 def _snake() -> Part:
-    """Return the snake, upright, with its tail at height 0 and its head at the top."""
+    """Return the snake, upright, with its tail at height 0."""
     sections = []
     for along in np.linspace(0.0, 1.0, RINGS):
         thick = THICK * min(1.0, 0.12 + 2.2 * along) if along < 0.9 else _head(along)
@@ -70,8 +70,6 @@ def _snake() -> Part:
 
 
 def _head(along: float) -> float:
-    """Return the radius, m, of the snake's head at the fraction ``along``, 0.9 to 1, of the snake's length: a neck, a
-    wider head, a round snout.
-    """
+    """Return the radius of the snake's head, m, at a fraction of the snake's length, 0.9 to 1."""
     part = (along - 0.9) / 0.1
     return THICK * (1.0 + 0.35 * math.sin(math.pi * part)) * math.sqrt(max(1.0 - part**6, 0.02))

@@ -1,4 +1,4 @@
-"""Jelly bear with a hard core, which falls and bounces."""
+"""Jelly bear with a hard core, falling and bouncing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = [
     ball((0.0, -0.008, 0.225), (0.07, 0.066, 0.064), 48),
     ball((0.0, -0.066, 0.212), (0.026, 0.022, 0.02)),
 ]
-"""Shapes of the bear, sitting 0.3 m tall and facing -Y."""
+"""Shapes of the bear. It sits 0.3 m tall and faces -Y."""
 for side in SIDES:
     PARTS += [
         ball((0.05 * side, 0.0, 0.28), (0.026, 0.016, 0.026)),
@@ -33,7 +33,7 @@ for side in SIDES:
 
 
 def build(stage: Stage) -> Any:
-    """Build the bear in the air and the floor below it; return the bear."""
+    """Build the bear in the air and the floor below it. Returns the bear."""
     mesh = stage.mesh("Jelly Bear", PARTS, stage.shader("Jelly", COLOUR, roughness=0.15, transmission=0.5))
     bear = stage.add("Jelly Bear", stage.one_skin(mesh, VOXEL, 4))
     bear.location = (0.0, 0.0, HEIGHT)

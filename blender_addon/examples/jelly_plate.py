@@ -15,7 +15,7 @@ COLOUR, CREAM = (0.85, 0.32, 0.03), (0.9, 0.88, 0.84)
 
 
 def build(stage: Stage) -> Any:
-    """Build the pudding on the animated plate; return the pudding."""
+    """Build the pudding on the animated plate. Returns the pudding."""
     jelly = stage.add("Jelly", stage.mesh("Jelly", [_pudding()], stage.shader("Orange Jelly", COLOUR, 0.1, 0.5)))
     plate = stage.add("Plate", stage.mesh("Plate", [_plate()], stage.shader("China", CREAM, 0.2)))
     jelly.parent = plate
@@ -32,7 +32,7 @@ def build(stage: Stage) -> Any:
 
 
 def _pudding() -> Part:
-    """Return a fluted pudding, 0.14 m wide and 0.1 m tall, whose foot is at about height 0."""
+    """Return a fluted pudding, 0.14 m wide and 0.1 m tall."""
     profile = [(0.0, 0.002), (0.03, 0.002), (0.05, 0.002), (0.066, 0.002), (0.07, 0.006)]
     profile += [(0.07 - 0.022 * k / 9, 0.006 + 0.076 * k / 9) for k in range(1, 10)]
     profile += [(0.045, 0.09), (0.039, 0.095), (0.03, 0.098), (0.02, 0.1), (0.01, 0.1), (0.0, 0.1)]

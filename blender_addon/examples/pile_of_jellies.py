@@ -1,4 +1,4 @@
-"""Ten jellies in contact, which fall into a dish and onto each other."""
+"""Ten jellies that fall into a dish and onto each other."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ DISH = [
     (0.0, 0.001), (0.12, 0.001), (0.2, 0.035), (0.28, 0.09), (0.3, 0.11), (0.3, 0.116), (0.29, 0.116), (0.27, 0.1),
     (0.19, 0.048), (0.115, 0.016), (0.06, 0.014), (0.0, 0.014),
 ]  # fmt: skip
-"""Radius and height of the dish's outline, m."""
+"""Outline of the dish: radius and height, m."""
 LAYERS = (3, 3, 3, 1)
-"""Number of jellies in each layer, from the lowest."""
+"""Number of jellies per layer, from the lowest."""
 APART, LOWEST, HIGHER = 0.095, 0.1, 0.145
-"""Distance of a jelly from the middle of its layer, height of the lowest layer, and height between layers, m."""
+"""Distance of a jelly from its layer's middle, height of the lowest layer, and height between layers, m."""
 STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 4, 100
 
 
 def build(stage: Stage) -> Any:
-    """Build the jellies in the air and the dish below them; return the last jelly."""
+    """Build the jellies in the air and the dish below them. Returns the last jelly."""
     shaders = [stage.shader("Jelly", colour, 0.15, 0.4) for colour in COLOURS]
     jellies = []
     for number, position in enumerate(_positions()):
@@ -45,7 +45,7 @@ def build(stage: Stage) -> Any:
 
 
 def _positions() -> list[tuple[float, float, float]]:
-    """Return the initial positions of all jellies, m; each layer is rotated against the one below it."""
+    """Return the initial positions of all jellies, m."""
     positions = []
     for layer, count in enumerate(LAYERS):
         for k in range(count):
@@ -55,7 +55,7 @@ def _positions() -> list[tuple[float, float, float]]:
 
 
 def _jelly(number: int) -> Part:
-    """Return jelly ``number``, about 0.13 m wide: a drop, a ball or a pill, in turn."""
+    """Return jelly ``number``, about 0.13 m wide: in turn a drop, a ball or a pill."""
     if number % 3 == 0:
         return gumdrop(0.13, middle=0.05)
     return ball((0.0, 0.0, 0.0), 0.062 if number % 3 == 1 else (0.075, 0.055, 0.045), 32)

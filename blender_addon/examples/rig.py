@@ -1,5 +1,6 @@
-"""Creation of armatures from a table of bones, and binding of meshes to an armature. The table maps the name of each
-bone to the positions of its head and tail, m, and to the name of its parent.
+"""Creation of armatures from a table of bones, and binding of meshes to an armature.
+
+The table maps the name of each bone to the positions of its head and tail, m, and to the name of its parent.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ Bones = dict[str, tuple[Sequence[float], Sequence[float], str | None]]
 
 
 def add_armature(stage: Stage, bones: Bones) -> Any:
-    """Add an armature whose bones are rotated by Euler angles. Edit Mode is entered and left again, since Blender
-    creates bones only there.
+    """Add an armature whose bones are rotated by Euler angles.
+
+    Edit Mode is entered and left again, since Blender creates bones only there.
     """
     armature = stage.add("Armature", bpy.data.armatures.new("Armature"))
     armature.show_in_front = True
@@ -38,7 +40,7 @@ def add_armature(stage: Stage, bones: Bones) -> Any:
 
 
 def follow(stage: Stage, obj: Any, armature: Any, bones: Bones) -> None:
-    """Let a mesh follow an armature; each vertex is weighted mostly to its nearest bone in the rest pose."""
+    """Let a mesh follow an armature. Each vertex is weighted mostly to its nearest bone in the rest pose."""
     obj.modifiers.new("Armature", "ARMATURE").object = armature
     weights = 1.0 / (distances(vertex_positions(obj.data), bones) + 0.02) ** 4
     weights /= weights.sum(axis=1, keepdims=True)
@@ -47,7 +49,7 @@ def follow(stage: Stage, obj: Any, armature: Any, bones: Bones) -> None:
 
 
 def distances(points: np.ndarray, bones: Bones) -> np.ndarray:
-    """Return the distances of points (n,3) m from the b bones, (n,b) m."""
+    """Return the distances (n,b), m, of ``points`` (n,3), m, from the b bones."""
     found = []
     for head, tail, _parent in bones.values():
         a, along = np.array(head), np.array(tail) - np.array(head)

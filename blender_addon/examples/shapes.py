@@ -1,6 +1,4 @@
-"""Mesh parts made of Blender's primitives. Each part is a function that adds itself to a ``bmesh``. Lengths are in
-metres.
-"""
+"""Mesh parts made of Blender's primitives. A part is a function that adds itself to a ``bmesh``. Lengths are in m."""
 
 from __future__ import annotations
 
@@ -16,11 +14,11 @@ from mathutils import Matrix, Vector
 Point = Sequence[float]
 Part = Callable[[Any], Any]
 SIDES = (-1.0, 1.0)
-"""Signs of the two sides of symmetric parts."""
+"""Signs of the sides of symmetric parts."""
 
 
 def ball(centre: Point, radii: float | Point, segments: int = 24) -> Part:
-    """Return a sphere with one radius, or an ellipsoid with three."""
+    """Return a sphere. Three ``radii`` give an ellipsoid."""
     size = (radii,) * 3 if isinstance(radii, int | float) else radii
     matrix = Matrix.LocRotScale(centre, None, size)
     return partial(bmesh.ops.create_uvsphere, u_segments=segments, v_segments=segments // 2, radius=1.0, matrix=matrix)
@@ -32,7 +30,7 @@ def box(centre: Point, size: Point) -> Part:
 
 
 def limb(a: Point, b: Point, thick: float, thin: float, segments: int = 24) -> Part:
-    """Return a truncated cone from ``a``, with radius ``thick``, to ``b``, with radius ``thin``."""
+    """Return a truncated cone from ``a`` to ``b``. ``thick``: radius at ``a``. ``thin``: radius at ``b``."""
     along, middle = Vector(b) - Vector(a), 0.5 * (Vector(a) + Vector(b))
     matrix = Matrix.LocRotScale(middle, along.to_track_quat("Z", "Y"), None)
     sizes = {"radius1": thick, "radius2": thin, "depth": along.length}
@@ -45,8 +43,10 @@ def lathe(
     flute: Callable[[float, float], float] = lambda angle, height: 1.0,
     x: float = 0.0,
 ) -> Part:
-    """Return a closed body of revolution about a vertical axis at ``x``. ``profile`` lists its points (radius, height),
-    from the lower end on the axis to the upper end. ``flute(angle, height)`` is a factor on the radius.
+    """Return a closed body of revolution about a vertical axis at ``x``.
+
+    ``profile``: points (radius, height) from the lower end on the axis to the upper end. ``flute(angle, height)``:
+    factor on the radius.
     """
     angles = [2.0 * math.pi * k / segments for k in range(segments)]
 
@@ -65,7 +65,7 @@ def lathe(
 
 
 def sweep(sections: Sequence[Sequence[Point]]) -> Part:
-    """Return a closed tube through the rings ``sections``, which have equal numbers of points; both ends are capped."""
+    """Return a closed tube through the rings ``sections``, which have equal numbers of points. Both ends are capped."""
 
     def add(shape: Any) -> None:
         rings = [[shape.verts.new(point) for point in section] for section in sections]
@@ -89,8 +89,9 @@ def disc(radius: float, thickness: float, segments: int = 64) -> Part:
 
 
 def gumdrop(width: float, middle: float = 0.0) -> Part:
-    """Return a drop of this ``width``, m, with a flat foot, a round rim and a dome; its foot is at the height
-    -``middle``, m.
+    """Return a drop with a flat foot, a round rim and a dome.
+
+    ``width``: m. The foot is at the height -``middle``, m.
     """
     foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]
     rim = [(0.055 + 0.01 * math.cos(a), 0.011 - 0.01 * math.sin(a)) for a in (1.2, 0.7, 0.2)]

@@ -1,4 +1,4 @@
-"""Five drops of one shape and five materials, hung from a bar that is jerked."""
+"""Five drops of one shape and five materials, hanging from a bar that is jerked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ APART, LONG, HANGS_AT = 0.16, 0.3, 0.5
 
 
 def build(stage: Stage) -> Any:
-    """Build the drops and the animated bar that is their parent; return the drops."""
+    """Build the drops and their parent, the animated bar. Returns the drops."""
     wood = stage.shader("Wood", (0.30, 0.20, 0.13), 0.6)
     bar = stage.add("Bar", stage.mesh("Bar", [box((0.0, 0.0, 0.015), (5.4 * APART, 0.14, 0.03))], wood, smooth=False))
     drops = stage.add("Drops", _drops(stage))

@@ -17,11 +17,11 @@ OPEN, CLOSED, UP = 0.12, 0.07, 0.16
 """Distance of a jaw from the middle when open and when closed, and height of the lift, m."""
 MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.6, CLOSED, 0.0), (0.75, CLOSED, 0.0), (1.5, CLOSED, UP),
          (2.1, CLOSED, UP), (2.25, OPEN, UP), (2.75, OPEN, UP))  # fmt: skip
-"""Keyframes of both jaws: time, s; distance of each jaw from the middle, m; height of the jaws, m."""
+"""Keyframes of both jaws: time, s; distance of each jaw from the middle, m; height, m."""
 
 
 def build(stage: Stage) -> Any:
-    """Build the ball on the floor and the animated jaws; return the ball."""
+    """Build the ball on the floor and the animated jaws. Returns the ball."""
     flesh = stage.add(
         "Ball", stage.mesh("Ball", [ball((0.0, 0.0, 0.0), RADIUS, 48)], stage.shader("Flesh", COLOUR, 0.4))
     )

@@ -1,4 +1,4 @@
-"""Hand of flesh on bones, which an armature closes around a soft ball."""
+"""Hand of flesh on bones. An armature closes the hand around a soft ball."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ VOXEL = 0.007
 SOFT, STIFF, BALL = 5e4, 1e9, 2e4
 """Young's moduli of flesh, bones and ball, Pa."""
 RADIUS, HIGH = 0.055, 0.1
-"""Two lengths, m: ``RADIUS`` of the ball, and the height ``HIGH`` of the hand above the floor."""
+"""Radius of the ball, and height of the hand above the floor, m."""
 DIGITS = {
     "Index": ((0.07, -0.075, 0.0), -16.0, 0.085, 0.07, 0.026),
     "Middle": ((0.085, 0.0, 0.0), 0.0, 0.09, 0.075, 0.027),
     "Ring": ((0.07, 0.075, 0.0), 16.0, 0.085, 0.07, 0.026),
     "Thumb": ((-0.02, -0.075, 0.0), -75.0, 0.075, 0.06, 0.028),
 }
-"""For each finger: its origin, m; direction, degrees from X to Y; lengths of its two bones and its radius, m."""
+"""Each finger's origin, m; direction, degrees from X to Y; lengths of its two bones, m; and radius, m."""
 BEND = {"Index": (72, 72), "Middle": (65, 67), "Ring": (72, 72), "Thumb": (74, 54)}
-"""Rotations of the two bones of each finger when the hand is closed, degrees."""
+"""Rotations of each finger's two bones in the closed hand, degrees."""
 SECONDS = 2.0
 
 
 def build(stage: Stage) -> Any:
-    """Build the open hand, palm up, with the ball on it; return the hand."""
+    """Build the open hand, palm up, with the ball on it. Returns the hand."""
     bones = _bones()
     hand = stage.add("Hand", _hand(stage, bones))
     hand.location = (0.0, 0.0, HIGH)
@@ -75,7 +75,7 @@ def _bones() -> Bones:
 
 
 def _hand(stage: Stage, bones: Bones) -> Any:
-    """Return a mesh of the hand's skin with the bones inside it."""
+    """Return a mesh of the hand's skin and the bones inside."""
     parts = [
         ball((0.0, 0.0, 0.0), (0.1, 0.108, 0.034), 48),
         ball((-0.065, 0.0, 0.015), (0.04, 0.075, 0.034), 32),
@@ -102,7 +102,7 @@ def _hand(stage: Stage, bones: Bones) -> Any:
 
 
 def _close(stage: Stage, armature: Any) -> None:
-    """Insert keyframes of the fingers: they close, loosen their grip, and close again."""
+    """Animate the fingers: close, loosen the grip, and close again."""
     for name, bends in BEND.items():
         for k, bend in enumerate(bends, start=1):
             bone = armature.pose.bones[f"{name} {k}"]

@@ -1,5 +1,6 @@
-"""Stage of an example: a new collection at the 3D cursor, with lengths in metres and times in seconds, independent of
-the scene's units, frame rate and first frame.
+"""Stage of an example: a new collection at the 3D cursor. Lengths are in m and times in s.
+
+The stage is independent of the scene's units, frame rate and first frame.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from .shapes import Part, disc
 
 
 class Stage:
-    """Builder of an example's objects. ``root``, an empty at the cursor whose local unit is 1 m, is the parent of all
-    objects, so moving it moves the example.
+    """Builder of an example's objects.
+
+    ``root``: parent of all objects, an empty at the 3D cursor. The local unit of ``root`` is 1 m.
     """
 
     def __init__(self, context: Any, name: str) -> None:
@@ -36,8 +38,9 @@ class Stage:
         self.root.empty_display_size = 0.1
 
     def add(self, name: str, data: Any, collection: Any = None) -> Any:
-        """Add an object with the data ``data`` to the example's collection, or to ``collection`` within it; return the
-        object.
+        """Add an object with the data ``data`` to ``collection`` or, by default, to the example's collection.
+
+        Returns the object.
         """
         obj = bpy.data.objects.new(name, data)
         (collection or self.collection).objects.link(obj)
@@ -45,8 +48,9 @@ class Stage:
         return obj
 
     def mesh(self, name: str, parts: Sequence[Part], *shaders: Any, smooth: bool = True) -> Any:
-        """Return a mesh that consists of ``parts``. The Blender materials ``shaders`` become the materials of the mesh.
-        If ``smooth`` is true, the faces are shaded smoothly.
+        """Return a mesh that consists of ``parts``.
+
+        ``shaders``: Blender materials of the mesh. If ``smooth`` is True, the faces are shaded smoothly.
         """
         shape = bmesh.new()
         for part in parts:
@@ -58,8 +62,9 @@ class Stage:
         return _shaded(mesh, shaders, smooth)
 
     def one_skin(self, mesh: Any, voxel: float, smooth: int) -> Any:
-        """Return one surface around all parts of ``mesh``, by voxel remeshing; ``mesh`` is removed. ``voxel`` is the
-        voxel size, m, ``smooth`` the number of smoothing iterations.
+        """Return one surface around all parts of ``mesh``, made by voxel remeshing. ``mesh`` is removed.
+
+        ``voxel``: voxel size, m. ``smooth``: number of smoothing iterations.
         """
         parts = bpy.data.objects.new("Parts", mesh)
         self.collection.objects.link(parts)
@@ -76,7 +81,7 @@ class Stage:
         return _shaded(skin, shaders)
 
     def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
-        """Return a Blender material, which sets only the appearance."""
+        """Return a Blender material for the appearance."""
         material = bpy.data.materials.new(name)
         if material.node_tree is None:  # since 5.0 it always exists, and ``use_nodes`` is deprecated
             material.use_nodes = True
@@ -90,21 +95,22 @@ class Stage:
         return material
 
     def frame(self, seconds: float) -> int:
-        """Return the number of the frame that is ``seconds`` after the scene's first frame."""
+        """Return the number of the frame ``seconds`` after the scene's first frame."""
         render = self.scene.render
         return self.scene.frame_start + round(seconds * render.fps / render.fps_base)
 
     def key(self, owner: Any, name: str, *keys: tuple[float, Any]) -> None:
-        """Insert keyframes of the property ``name`` of ``owner``, at pairs (seconds, value)."""
+        """Insert keyframes of the property ``name`` of ``owner``. ``keys``: pairs of a time, s, and a value."""
         for seconds, value in keys:
             setattr(owner, name, value)
             owner.keyframe_insert(name, frame=self.frame(seconds))
         setattr(owner, name, keys[0][1])
 
     def body(self, obj: Any, seconds: float, cells: int) -> Any:
-        """Make ``obj`` an elastic body that is baked for ``seconds``. Return the settings of the body, which have no
-        materials yet. The lattice has ``cells`` cells along the longest side of the body. Of all bodies, only bodies of
-        the example collide with this body.
+        """Make ``obj`` an elastic body that is baked for ``seconds``. Returns the settings, without materials.
+
+        The lattice has ``cells`` cells along the longest side of the body. Only bodies of the example collide with this
+        body.
         """
         settings = obj.sinew
         settings.enabled = True
@@ -115,8 +121,9 @@ class Stage:
         return settings
 
     def material(self, obj: Any, preset: str, stiffness: float, weights: np.ndarray | None = None) -> Any:
-        """Append a physical material to a body: the values of ``preset`` with a Young's modulus ``stiffness``, Pa. It
-        applies to the vertices with ``weights`` (n,), or to all.
+        """Append a physical material to a body: the values of ``preset`` with the Young's modulus ``stiffness``, Pa.
+
+        The material applies to the vertices with ``weights`` (n,), or to all.
         """
         chosen = next(p for p in PRESETS if p.name == preset)
         material = defaults.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
@@ -125,16 +132,16 @@ class Stage:
         return material
 
     def group(self, obj: Any, name: str, weights: np.ndarray) -> str:
-        """Add a vertex group with these ``weights`` (n,), without the vertices of weight 0; return its name."""
+        """Add a vertex group with ``weights`` (n,), except weights of 0. Returns the group's name."""
         group = obj.vertex_groups.new(name=name)
         for weight in np.unique(weights[weights > 0.0]):
             group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:
-        """Add a round floor of the given ``radius``, m, at the cursor's height, and return the floor object.
-        ``body_settings`` are the settings of bodies that collide with the floor. The contact distance of these bodies
-        becomes 2 mm.
+        """Add a round floor of the ``radius``, m, at the 3D cursor's height. Returns the floor.
+
+        ``body_settings``: settings of bodies that collide with the floor. Their contact distance becomes 2 mm.
         """
         collection = None
         if body_settings:

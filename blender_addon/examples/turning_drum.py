@@ -1,4 +1,4 @@
-"""Belt on two turning drums, which carries jellies into a bowl."""
+"""Belt on two turning drums, carrying jellies into a bowl."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ DESCRIPTION = "Jellies ride on a belt that runs round two drums, and fall into a
 RUBBER, STRIPE, STEEL, PAINT = (0.05, 0.055, 0.06), (0.62, 0.64, 0.62), (0.42, 0.45, 0.48), (0.8, 0.35, 0.03)
 CREAM = (0.9, 0.88, 0.84)
 COLOURS = ((0.75, 0.05, 0.09), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
-"""Colours of successive jellies."""
+"""Colours of the jellies, in order."""
 RADIUS, APART, HIGH = 0.08, 0.42, 0.26
 """Radius of the drums, distance of their axles, and height of the axles, m."""
 WIDE, THICK, PIECES = 0.12, 0.01, 144
-"""Width and thickness of the belt, m, and its number of flat segments."""
+"""Width of the belt, m; thickness of the belt, m; number of flat segments."""
 LONG = 2.0 * (APART + math.pi * RADIUS)
 TRAVEL, SECONDS = 0.62, 2.5
-"""Distance that the belt travels, m, and time at which it stops, s."""
+"""Distance that the belt travels, m, and time of its stop, s."""
 JELLY, STIFFNESS, CELLS, SUBSTEPS = 0.075, 4e4, 4, 4
 FIRST, NEXT, ABOVE = -0.2, 0.092, 0.004
-"""Position of the first jelly along the belt, spacing of the jellies, and their height above the belt, m."""
+"""Position of the first jelly along the belt, spacing of the jellies, and height above the belt, m."""
 BOWL = [
     (0.0, 0.001), (0.08, 0.001), (0.13, 0.03), (0.16, 0.09), (0.16, 0.1), (0.15, 0.1), (0.12, 0.037), (0.075, 0.012),
     (0.0, 0.012),
 ]  # fmt: skip
-"""Radius and height of the bowl's outline, m."""
+"""Outline of the bowl: radius and height, m."""
 
 
 def build(stage: Stage) -> Any:
-    """Build jellies on the belt, the drums, and the bowl at the belt's end; return the last jelly."""
+    """Build jellies on the belt, the drums, and the bowl at the belt's end. Returns the last jelly."""
     jellies = []
     for number, colour in enumerate(COLOURS):
         jelly = stage.add("Jelly", stage.mesh("Jelly", [gumdrop(JELLY)], stage.shader("Jelly", colour, 0.15, 0.4)))
@@ -54,7 +54,7 @@ def build(stage: Stage) -> Any:
 
 
 def _belt(stage: Stage, colliders: Any) -> None:
-    """Add a straight band, which a curve modifier bends around both drums; moving it along X makes the belt run."""
+    """Add a band that a curve modifier bends around both drums. Moving the band along X makes the belt run."""
     curve = bpy.data.curves.new("Track", "CURVE")
     curve.dimensions, curve.fill_mode = "2D", "NONE"
     spline = curve.splines.new("POLY")

@@ -1,6 +1,7 @@
-"""Compilation of the Numba kernels in the background, begun soon after the extension is enabled, so that the first bake
-does not wait for it. A child process of the lowest priority compiles while no task runs. It can be ended at any time;
-kernels compiled until then are kept.
+"""Compilation of the Numba kernels in the background, so that the first bake does not wait for the kernels.
+
+A child process of the lowest priority compiles while no task runs, soon after the extension is enabled. The child
+process can be ended at any time. Kernels compiled until then are kept.
 """
 
 from __future__ import annotations
@@ -25,21 +26,24 @@ _child: Child | None = None
 _state = State(Stage.RUNNING)
 _is_done = False
 _reached = 0.0
-"""Largest fraction, 0 to 1, of the kernels that background compilation has reported as compiled so far. The displayed
-progress is never below this fraction.
+"""Largest fraction of compiled kernels that background compilation has reported so far, 0 to 1. The displayed progress
+is never below this fraction.
 """
 
 
 def share(shown: State) -> float:
-    """Return the completed fraction, 0 to 1, of the current phase of the task state ``shown``. If this phase compiles
-    kernels, background compilation may have reached a larger fraction before. The larger fraction is then returned, so
-    that a progress bar never moves back.
+    """Return the completed fraction of the current phase of a task, 0 to 1.
+
+    If the phase compiles kernels, background compilation may have reached a larger fraction before. The larger fraction
+    is then returned, so that a progress bar never moves back.
+
+    ``shown``: state of the task.
     """
     return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
 
 def state() -> State | None:
-    """Return the progress of the compilation in the background; None while none runs."""
+    """Return the progress of the compilation in the background, or None."""
     return _state if _child is not None and _state.phase.total else None
 
 
@@ -55,8 +59,9 @@ def _is_wanted() -> bool:
 
 
 def end() -> None:
-    """Kill the compiling child process. Called when the extension is disabled or a task starts. The task's own child
-    process then compiles the kernels that the task needs.
+    """Kill the compiling child process.
+
+    A task that starts compiles its own kernels, in the task's child process.
     """
     global _child, _state
     if bpy.app.timers.is_registered(look):
@@ -67,8 +72,9 @@ def end() -> None:
 
 
 def look() -> float | None:
-    """Start the compiling child process or, if it runs, process its events (a timer function). Return the seconds until
-    the next call, None for no further call.
+    """Start the compiling child process or, if running, process its events (a timer function).
+
+    Returns the seconds until the next call, or None for no further call.
     """
     global _child, _state, _is_done, _reached
     if _child is None:
@@ -94,8 +100,9 @@ def look() -> float | None:
 
 
 def toggled(preferences: object, context: object) -> None:
-    """Start or end the compilation after the user has changed the preference Compile in Background. This is the
-    ``update`` function of the preference.
+    """Start or end the compilation after a change of the preference Compile in Background.
+
+    The function is the ``update`` function of the preference.
     """
     end()
     begin()

@@ -1,10 +1,10 @@
-"""Queue of background tasks on bodies: read the scene, run a child process, apply its result. Bake, Tetrahedralize,
-Convert Result, Compare and live mode are such tasks.
+"""Queue of background tasks on bodies: read the scene, run a child process, apply the result.
 
-``state_machine`` defines the states of a task. One timer, :func:`tick`, polls the child process and begins waiting
-tasks. If reading the scene takes long, it continues in a modal operator that handles Esc and blocks all other input,
-since the scene is then set to the frame being read. Objects are identified by ``session_uid``, since an undo or a file
-load invalidates references to them.
+Bake, Tetrahedralize, Convert Result, Compare and live mode are such tasks. ``state_machine`` defines the states of a
+task. One timer, :func:`tick`, polls the child process and begins waiting tasks. If reading the scene takes long, a
+modal operator continues the reading. The operator handles Esc and blocks all other input, since the scene is then set
+to the frame being read. Objects are identified by ``session_uid``, since an undo or a file load invalidates references
+to objects.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .task import INTERVAL, Task
 PAUSE = 1.0
 """Seconds between two checks whether the user has left Edit Mode or ended a running tool."""
 AT_ONCE = 0.5
-"""CPU time, s, for which Blender waits while the scene is read. If the reading takes longer, a modal operator continues
-it, so that the user can work meanwhile. Most scenes are read within this time.
+"""CPU time, s, for which Blender waits while the scene is read. A modal operator continues a longer reading, so that
+the user can work meanwhile. Most scenes are read within this time.
 """
 SLICE, LONGEST = 0.2, 2.0
 """Minimum and maximum wall time, s, of a slice: a period in which the modal operator reads the scene without pause.
@@ -35,26 +35,28 @@ Between two slices, Blender draws and handles events. Slices are longer if Blend
 """
 READING = 2.0
 """Duration of a slice, as a multiple of the pause before the slice. In a slice, the scene is read without pause. In the
-pause, Blender draws and handles events. The duration is limited to the range from ``SLICE`` to ``LONGEST``.
+pause, Blender draws and handles events. The duration is clamped to the range from ``SLICE`` to ``LONGEST``.
 """
 
 
 _works: list[Task] = []
-"""Running and waiting tasks. Two tasks can run in live mode: while the child process of one simulates, the scene can be
-read for the other.
+"""Running and waiting tasks. Two tasks can run in live mode: one simulates in its child process, and the scene is read
+for the other.
 """
 
 
 def current(object_uid: int | None = None) -> Task | None:
-    """Return the task whose child process runs or whose result is not applied yet, else None. With ``object_uid``
-    (``session_uid``), return it only if it is a task on that object.
+    """Return the task whose child process runs or whose result is not applied yet, or None.
+
+    With ``object_uid`` (``session_uid``), only a task on that object is returned.
     """
     return _first(HAS_CHILD, object_uid)
 
 
 def reading(object_uid: int | None = None) -> Task | None:
-    """Return the task for which the scene is being read, else None. With ``object_uid`` (``session_uid``), return it
-    only if it is a task on that object.
+    """Return the task for which the scene is being read, or None.
+
+    With ``object_uid`` (``session_uid``), only a task on that object is returned.
     """
     return _first(READS, object_uid)
 
@@ -65,12 +67,15 @@ def _first(stages: set[Stage], object_uid: int | None) -> Task | None:
 
 
 def waiting() -> list[Task]:
-    """Return the tasks that wait for the running one to end, in the order in which they start."""
+    """Return the tasks that wait for the running task, in starting order."""
     return [work for work in _works if work.state.stage is Stage.WAITING]
 
 
 def place_of(obj: Any) -> int:
-    """Return the position of an object's task in the queue of waiting tasks, from 1; 0 if it does not wait."""
+    """Return the position of an object's task in the queue of waiting tasks, from 1.
+
+    The position is 0 if the task does not wait.
+    """
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
@@ -80,7 +85,7 @@ def is_idle() -> bool:
 
 
 def running_words() -> str:
-    """Return the reason why no other task can begin now; "" if one can."""
+    """Return the reason why no other task can begin now, or ""."""
     if (work := current()) is not None:
         does, noun = ("is playing live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
         return f"“{work.object_name}” {does}: stop {noun} first"
@@ -93,13 +98,14 @@ def running_words() -> str:
 
 
 def begin(*works: Task, beside: bool = False) -> None:
-    """Begin the tasks ``works``, which run one after the other. Timers never run in background mode. Therefore
-    background mode completes all tasks before ``begin`` returns, if each task has a function ``here``, which runs the
-    task in Blender's own process.
+    """Begin tasks that run one after the other.
 
-    Raise SinewError if the scene is being read for another task, or if another task runs or waits. With ``beside``,
-    used by live mode, another task may run. A single task may be refused at once. Then the function ``refuse`` of the
-    task stores the reason, which the panel shows, and SinewError is raised.
+    In background mode, all tasks are complete when the function returns, if each task has a function ``here``. This
+    function runs the task in Blender's own process, since timers never run in background mode.
+
+    Raises SinewError if the scene is being read for another task, or if another task runs or waits. With ``beside``,
+    used by live mode, another task may run. Raises SinewError if a single task is refused at once. The function
+    ``refuse`` of the task then stores the reason for the panel.
     """
     if (read := reading()) is not None:
         raise SinewError(f"The animation of “{read.object_name}” is being read already.")
@@ -121,9 +127,7 @@ def begin(*works: Task, beside: bool = False) -> None:
 
 
 def _do_here(works: Sequence[Task]) -> None:
-    """Run tasks in Blender's own process, since background mode has no timers. All are tried; then one SinewError names
-    those that were refused.
-    """
+    """Run all tasks in Blender's own process, and raise one SinewError for the refused tasks."""
     refused = []
     for work in works:
         obj = visibility.object_of(work.object_uid)
@@ -154,9 +158,7 @@ def _advance() -> None:
 
 
 def _begin(work: Task) -> None:
-    """Read the scene for a task for up to ``AT_ONCE`` s. If all is read then, launch the task; else continue in a modal
-    operator.
-    """
+    """Read the scene for a task, then launch the task or continue in a modal operator."""
     obj = visibility.object_of(work.object_uid)
     work.note(Begun())
     with _ending_when_refused(work), visibility.where_it_is_shown(obj):
@@ -172,11 +174,10 @@ def _begin(work: Task) -> None:
 
 
 def go_on() -> None:
-    """Continue to read the scene for one time slice or, if all was read in an earlier call, launch the task. Errors are
-    stored for the panel and raised.
+    """Continue to read the scene for one time slice, or launch the task.
 
-    The task is launched one call after the scene was read completely, so that an Esc pressed during the last time slice
-    cancels the task before its child process starts.
+    The task is launched one call after the scene was read completely, so that an Esc during the last time slice cancels
+    the task before its child process starts. Errors are stored for the panel and raised.
     """
     work, began = reading(), time.monotonic()
     lasts = min(LONGEST, max(SLICE, READING * (began - work.left_at)))
@@ -202,7 +203,7 @@ def _read_on(work: Task, is_enough: Callable[[], bool]) -> None:
 
 
 def _launch(work: Task) -> None:
-    """Begin a task with what was read from the scene; ReferenceError if its object was deleted."""
+    """Begin a task with the result of the reading."""
     obj = visibility.object_of(work.object_uid)
     if obj is None:
         raise ReferenceError
@@ -258,17 +259,19 @@ def _forget(work: Task) -> None:
 
 
 def stop_reading(message: str = "") -> None:
-    """Cancel the task for which the scene is being read, and restore the scene. The panel shows ``message``, the
-    reason. ``message`` is "" if the artist cancelled the task.
+    """Cancel the task for which the scene is being read, and restore the scene.
+
+    ``message``: reason for the panel, or "" if the artist cancelled the task.
     """
     if (work := reading()) is not None:
         _refuse(work, message)
 
 
 def stop() -> None:
-    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read. If the scene is not
-    being read, the running task is cancelled too. The child process of the running task stops after its current time
-    step, or is killed in a phase that cannot be stopped. :func:`tick` handles the end of the child process.
+    """Cancel tasks, as Esc does: all waiting tasks, and the task for which the scene is being read.
+
+    If the scene is not being read, the running task is cancelled too. The task's child process stops after the current
+    time step, or is killed in a phase that cannot be stopped. :func:`tick` handles the end of the child process.
     """
     was_read = [work for work in _works if work.state.stage in READS]
     for work in [*was_read, *waiting()]:
@@ -278,8 +281,9 @@ def stop() -> None:
 
 
 def abandon(keep: Task | None = None) -> None:
-    """Kill the child process and remove all tasks except ``keep``. Called, for example, before Blender quits or loads
-    another file. Frames on disk remain valid.
+    """Kill the child process and remove all tasks except ``keep``.
+
+    Frames on disk remain valid.
     """
     for work in [work for work in _works if work is not keep]:
         work.leave(kill=True)
@@ -290,8 +294,9 @@ def abandon(keep: Task | None = None) -> None:
 
 
 def tick() -> float | None:
-    """Process the events of the child process and begin waiting tasks (a timer function). Return the seconds until the
-    next call; None if no task is left.
+    """Process the events of the child process and begin waiting tasks (a timer function).
+
+    Returns the seconds until the next call, or None if no task is left.
     """
     try:
         if (work := current()) is not None:
@@ -321,8 +326,9 @@ def _attend(work: Task) -> None:
 
 
 def _take(work: Task) -> None:
-    """Apply the result of a task whose child has ended, and remove the task; if the user must do something first, the
-    task stays.
+    """Apply the result of a task whose child has ended, and remove the task.
+
+    The task stays if the user must act first.
     """
     try:
         waits_for = work.take(work)
@@ -339,8 +345,9 @@ def _take(work: Task) -> None:
 
 @bpy.app.handlers.persistent
 def stop_before(*_: Any) -> None:
-    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``, caused by another window or a script: cancel the reading of
-    the scene.
+    """Handle ``save_pre``, ``undo_pre`` and ``redo_pre``: cancel the reading of the scene.
+
+    Another window or a script causes these events.
     """
     because = "since the file was saved or something was undone"
     stop_reading(f"The animation was not read completely, {because}. Start again.")

@@ -44,8 +44,7 @@ class Order:
         Handles are affine displacements, fitted to the baked frames and blended by vertex weights. A skinning mode is a
         smooth function on the body that serves as such a weight.
     until : last frame to bake; None for the last frame of the job
-    beside : further bodies that are baked together with the first body: for each, the folder of its store and its
-        number of skinning modes
+    beside : store folder and number of skinning modes of each further body that is baked together with the first body
     """
 
     folder: Path
@@ -57,7 +56,7 @@ class Order:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Folders of the stores of all bodies, that of the first body first."""
+        """Folders of the stores of all bodies, the first body's folder first."""
         return self.folder, *(folder for folder, _modes in self.beside)
 
 
@@ -98,8 +97,9 @@ class Child:
         self._lines.put(None)
 
     def events(self) -> Iterator[Event | None]:
-        """Yield the events that have arrived from the child since the last call. After the last event of a child that
-        has closed its output, yield None.
+        """Yield the events that have arrived from the child since the last call.
+
+        After the last event of a child that has closed its output, None is yielded.
         """
         with contextlib.suppress(queue.Empty):
             while (line := self._lines.get_nowait()) is not None:
@@ -120,7 +120,10 @@ class Child:
             self.process.stdin.flush()
 
     def leave(self, kill: bool = False) -> int:
-        """Wait until the child has ended, or ``kill`` it, and clean up. Return its exit code."""
+        """Wait until the child has ended, or ``kill`` it, and clean up.
+
+        Returns the exit code of the child.
+        """
         if kill:
             self.process.kill()
         code = self.process.wait()
@@ -142,9 +145,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _may_be_gone() -> Iterator[None]:
-    """Ignore the error of writing to a child that has just ended (on Windows: invalid argument). Its end is handled
-    where its output is read.
-    """
+    """Ignore the error of writing to a child that has just ended (on Windows: invalid argument)."""
     try:
         yield
     except OSError as error:
@@ -173,9 +174,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
 
 
 def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
-    """Return the error for a child that ended with exit code ``code`` inside the third-party mesher ``method``.
-    ``folder`` has the body's job.
-    """
+    """Return the error for a child that ended inside the third-party mesher ``method``."""
     try:
         return mesher_process.crash(FrameStore.open(folder).job().body.surface, method, code)
     except StoreError as error:  # the store was deleted, too
@@ -188,8 +187,9 @@ def _last_lines(log: Path, count: int = 3) -> str:
 
 
 def python_executable() -> str:
-    """Return the path of a Python interpreter of Blender's Python version for the child; SinewError
-    if there is none.
+    """Return the path of a Python interpreter of Blender's Python version for the child.
+
+    Raises SinewError if there is none.
     """
     found = child_process.python_executable(_preferred_python())
     if not found:

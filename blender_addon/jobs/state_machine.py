@@ -35,8 +35,14 @@ DEAF = ("compile", "tetrahedralize")
 
 
 class Stage(Enum):
-    """Stage of a task: waiting, reading the scene, scene read, child running, child asked to stop, child ended, task
-    over.
+    """Stage of a task, in the usual order.
+
+    WAITING: the task waits in the queue.
+    READING, READ: the scene is being read, or was read.
+    RUNNING: the child process runs.
+    STOPPING: the child was asked to stop.
+    ENDED: the child has ended.
+    OVER: the task is complete or cancelled.
     """
 
     WAITING = auto()
@@ -59,14 +65,13 @@ class Read(Event):
 
 
 class AllRead(Event):
-    """Event for the state machine of a background task: the whole scene was read, and set back to the frame that it was
-    at before.
-    """
+    """Event for the state machine of a background task: the whole scene was read, and its frame restored."""
 
 
 class Started(Event):
-    """Event for the state machine of a background task: a child process was started. ``frames`` is the number of frames
-    of the complete bake; 0 for tasks without frames.
+    """Event for the state machine of a background task: a child process was started.
+
+    ``frames``: number of frames of the complete bake, or 0 for tasks without frames.
     """
 
     frames: int
@@ -77,8 +82,10 @@ class StopAsked(Event):
 
 
 class Ended(Event):
-    """Event for the state machine of a background task: the child process has ended. ``outcome``, ``message`` and
-    ``remedy`` are used only if the child has not reported its outcome itself, since it crashed or was killed.
+    """Event for the state machine of a background task: the child process has ended.
+
+    ``outcome``, ``message`` and ``remedy`` are used only if the child has not reported its outcome, since the child
+    crashed or was killed.
     """
 
     outcome: str
@@ -87,8 +94,9 @@ class Ended(Event):
 
 
 class Waits(Event):
-    """Event for the state machine of a background task: the user must act before the result of the child process can be
-    applied to the scene. ``words`` say what to do; "" if nothing has to be done.
+    """Event for the state machine of a background task: the result cannot be applied before the user acts.
+
+    ``words``: action of the user, or "" if nothing has to be done.
     """
 
     words: str
@@ -140,7 +148,7 @@ class State:
 
     @property
     def label(self) -> str:
-        """Current activity in words, such as ``Frame 3 / 60``, preceded by the title if there is one."""
+        """Current activity in words, such as ``Frame 3 / 60``, after the title."""
         return f"{self.title}: {self.activity}" if self.title else self.activity
 
     @property
@@ -158,19 +166,20 @@ class State:
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
 
     def mesh(self, body: int = 0) -> Mesh | None:
-        """Return the mesh event (statistics of the tetrahedra) of the body with index ``body``; None before it has
-        arrived.
+        """Return the statistics of a body's tetrahedra, or None before the arrival.
+
+        ``body``: index of the body.
         """
         return dict(self.meshes).get(body)
 
     @property
     def frames_there(self) -> int:
-        """Number of frames on disk: those done by the task and those of the bake that it resumes."""
+        """Number of frames on disk: frames of this task, and of the bake that the task resumes."""
         return self.frames_before + self.frames_done
 
     @property
     def of_step(self) -> str:
-        """Description of the last time step of the newest frame (iterations, contacts); "" before the first frame."""
+        """Description of the newest frame's last time step (iterations, contacts), or "" before the first frame."""
         step, contacts = self.last_step, self.last_step.get("contacts")
         if not step:
             return ""
@@ -189,8 +198,11 @@ class State:
         return self.phase.done / total if total else 0.0
 
     def remaining(self, now: float) -> float | None:
-        """Return the seconds left until all frames, or all kernels, are done, at the average pace of those done.
-        ``now`` is a time of the monotonic clock, s. Return None if unknown.
+        """Return the seconds left until all frames, or all kernels, are done, or None if unknown.
+
+        The estimate uses the average pace of the frames or kernels done.
+
+        ``now``: time of the monotonic clock, s.
         """
         done, total = {
             "simulate": (self.frames_done, self.frames_total - self.frames_before),
@@ -202,14 +214,15 @@ class State:
 
     @property
     def is_deaf(self) -> bool:
-        """True if the child was asked to stop, but is in a phase that cannot react (:data:`DEAF`)
-        and must be killed.
+        """True if the child was asked to stop, but must be killed.
+
+        The phase of the child cannot react (:data:`DEAF`).
         """
         return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property
     def message_with_remedy(self) -> str:
-        """Message of the child for the user, followed by its remedy; "" after success."""
+        """Message of the child for the user, followed by the remedy, or "" after success."""
         return f"{self.message} {self.remedy}".strip()
 
 
@@ -227,14 +240,17 @@ HAPPENS_IN = {
     Ended: RUNS,
     Waits: HAS_CHILD,
 }
-"""Stages in which each event can happen. The event Over, which is not listed, can happen in all stages. Other events
-that are not listed can happen only while the child process runs (``RUNS``).
+"""Stages in which each event can happen. The event Over can happen in all stages. Other events that are not listed can
+happen only while the child process runs (``RUNS``).
 """
 
 
 def transition(state: State, event: Event, now: float) -> State:
-    """Return the state after ``event``, which happened at the time ``now`` of the monotonic clock, s. An event that
-    cannot happen in the present stage is ignored.
+    """Return the state after an event at a time.
+
+    An event that cannot happen in the present stage is ignored.
+
+    ``now``: time of the monotonic clock, s.
     """
     if not isinstance(event, Over) and state.stage not in HAPPENS_IN.get(type(event), RUNS):
         return state
@@ -284,7 +300,5 @@ def _told(state: State, event: Event, now: float) -> State:
 
 
 def _told_its_end(state: State, outcome: str, message: str = "", remedy: str = "") -> State:
-    """Return the state with the outcome of the child. If the child has reported an outcome before, return the state
-    unchanged.
-    """
+    """Return the state with the outcome of the child, unless an outcome was reported before."""
     return state if state.outcome else replace(state, outcome=outcome, message=message, remedy=remedy)

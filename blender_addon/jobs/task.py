@@ -62,7 +62,7 @@ class Task:
 
     @property
     def uids(self) -> tuple[int, ...]:
-        """``session_uid`` of all bodies of the task; ``object_uid`` is the first."""
+        """``session_uid`` of all bodies of the task. The first is ``object_uid``."""
         return self.object_uid, *self.beside
 
     @property
@@ -72,7 +72,7 @@ class Task:
 
     @property
     def remaining(self) -> float | None:
-        """Estimated seconds until all frames, or all kernels, are done; None if unknown."""
+        """Estimated seconds until all frames, or all kernels, are done, or None if unknown."""
         return self.state.remaining(time.monotonic())
 
     def note(self, event: Event) -> None:
@@ -82,7 +82,10 @@ class Task:
     # -- the child ------------------------------------------------------------------------------------------------
 
     def start(self, order: Order) -> None:
-        """Start a child process that carries out ``order``; errors as in :class:`Child`."""
+        """Start a child process that carries out ``order``.
+
+        Raises the errors of :class:`Child`.
+        """
         compiling.end()
         self.child, self.order = Child(order), order
         self.note(Started(order.frames))
@@ -92,7 +95,10 @@ class Task:
         self.child.say(line_of(command))
 
     def listen(self) -> None:
-        """Process the events that the child has sent since the last call. If it has ended, store its outcome."""
+        """Process the events that the child has sent since the last call.
+
+        If the child has ended, its outcome is stored.
+        """
         for event in self.child.events():
             if event is None:
                 self._conclude()
@@ -110,8 +116,9 @@ class Task:
         )
 
     def stop(self) -> None:
-        """Ask the child to stop after its time step, or kill it in a phase that cannot be stopped; :meth:`listen`
-        handles its end.
+        """Ask the child to stop after its time step, or kill the child.
+
+        The child is killed in a phase that cannot be stopped. :meth:`listen` handles the end of the child.
         """
         if self.state.stage is Stage.RUNNING:
             self.note(StopAsked())
@@ -124,22 +131,28 @@ class Task:
             self.child.process.kill()
 
     def leave(self, kill: bool = False) -> int:
-        """Wait until the child has ended, or ``kill`` it. Return its exit code, 0 if there is no child."""
+        """Wait until the child has ended, or ``kill`` it.
+
+        Returns the exit code of the child, or 0 without a child.
+        """
         child, self.child = self.child, None
         return child.leave(kill) if child is not None else 0
 
     def cut_off(self, take: Callable[[Task], str]) -> None:
-        """Kill the child and continue as if it had stopped by itself. ``take`` replaces the function that applies its
-        result.
+        """Kill the child, and continue as if the child had stopped by itself.
+
+        ``take``: function that applies the result, in place of the task's own function.
         """
         self.leave(kill=True)
         self.take, self.on_tick = take, None
         self.note(Ended("stopped"))
 
     def news(self) -> tuple[bool, bool]:
-        """Return two flags about changes since the last call: True if activity, progress or elapsed time have changed,
-        and True if activity or progress have changed. 3D Views are redrawn only if the second flag is True, since
-        frequent redraws slow the child.
+        """Return two flags about changes since the last call.
+
+        The first flag is True if activity, progress or elapsed time have changed. The second flag is True if activity
+        or progress have changed. 3D Views are redrawn only if the second flag is True, since frequent redraws slow the
+        child.
         """
         before, self._said = self._said, (self.state.label, self.state.factor, int(self.elapsed))
         return self._said != before, before is None or self._said[:2] != before[:2]

@@ -1,8 +1,8 @@
 """Live mode: the simulation of one body in the viewport, from Play to Esc.
 
-A child process (``job_queue``) computes the frames. ``live_state`` is the state machine that chooses the next request
-to it, ``live_scene`` restores the scene, ``live_view`` draws. No modal operator runs: all work is done in the timer
-that polls the child. A *grab* is a spring by which the mouse pulls a vertex. A *take* is a recording of frames and
+A child process (``job_queue``) computes the frames. The state machine in ``live_state`` chooses the next request to the
+child, ``live_scene`` restores the scene, and ``live_view`` draws. No modal operator runs: the timer that polls the
+child does all work. A *grab* is a spring by which the mouse pulls a vertex. A *take* is a recording of frames and
 grabs.
 """
 
@@ -51,7 +51,7 @@ def current() -> Session | None:
 
 
 def session_of(obj: Any) -> Session | None:
-    """Return the running session of live mode if its body is ``obj``, else None."""
+    """Return the running session of live mode on ``obj``, or None."""
     return (
         _session if _session is not None and obj is not None and _session.work.object_uid == obj.session_uid else None
     )
@@ -61,22 +61,26 @@ def session_of(obj: Any) -> Session | None:
 
 
 def begin(obj: Any, record: bool = False) -> Session | None:
-    """Read the scene and start a child process that prepares the body. Once the body is ready, live mode plays it or,
-    with ``record``, records it. Return the session, or None if reading the scene takes longer and continues in a modal
-    operator. Raise SinewError if the body is refused, or if another task runs.
+    """Start live mode on a body: read the scene, and start a child process that prepares the body.
+
+    Live mode then plays the body or, with ``record``, records the body. Returns the session. Returns None if reading
+    the scene takes long and continues in a modal operator. Raises SinewError if the body is refused, or if another task
+    runs.
     """
     job_queue.begin(work_on(obj, job_steps, partial(play, record=record)))
     return session_of(obj)
 
 
 def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Task, Any, Job], None]) -> Task:
-    """Return the task that reads a body with the function ``read`` and starts live mode with the function ``begin``."""
+    """Return the task that reads a body with ``read`` and starts live mode with ``begin``."""
     return Task(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
 
 
 def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
-    """Start a session of live mode on a job, in a child process. If ``record`` is True, record the frames.
-    Keyword arguments ``begun`` are initial values of fields of :class:`LiveState`.
+    """Start a session of live mode on a job, in a child process.
+
+    ``record``: True to record the frames.
+    ``begun``: initial values of fields of :class:`LiveState`.
     """
     global _session
     context, store = bpy.context, baking.live_store(obj, job)
@@ -99,21 +103,23 @@ def play(work: Task, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
-    """Store an error in the live settings, so that the panel still shows it after the status bar has cleared it."""
+    """Store an error in the live settings, for the panel."""
     obj.sinew.live.message = str(error)
 
 
 def job_steps(obj: Any) -> Steps[Job]:
-    """Return a generator that reads the body's job for live mode from the current scene, step by step, and returns the
-    job. Springs made from the last recording of the body are left out.
+    """Return a generator that reads the body's job for live mode, step by step.
+
+    Springs made from the last recording of the body are left out.
     """
     solver = live_solver_name(obj.sinew)
     return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
 
 def stop(message: str = "", keep: Task | None = None) -> None:
-    """End the session, restore the scene, and abandon all tasks except ``keep``. The panel shows ``message``, the
-    reason why the session ended. ``message`` is "" if the user ended the session.
+    """End the session, restore the scene, and abandon all tasks except ``keep``.
+
+    ``message``: reason for the panel, or "" if the user ended the session.
     """
     if _session is not None and _session.work is job_queue.current():
         job_queue.abandon(keep)
@@ -121,9 +127,7 @@ def stop(message: str = "", keep: Task | None = None) -> None:
 
 
 def _end(reason: str) -> None:
-    """End the session for a ``reason`` other than the user's wish. Frames recorded so far are applied once the scene
-    can be changed.
-    """
+    """End the session for a ``reason`` other than the user's wish, and keep the recorded frames."""
     from . import live_recording
 
     session = _session
@@ -151,8 +155,10 @@ def _leave(message: str) -> None:
 
 
 def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
-    """End the session and start a new session with ``job``. If the checks of ``job`` fail, raise SinewError; the
-    running session continues. Other errors, such as StoreError, are raised after the running session has ended.
+    """End the session, and start a new session with ``job``.
+
+    Raises SinewError if the checks of ``job`` fail. The running session then continues. Other errors, such as
+    StoreError, are raised after the running session has ended.
     """
     job.check()
     state = _session.state
@@ -161,30 +167,31 @@ def restart(work: Task, obj: Any, job: Job, record: bool = False) -> None:
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True if an edit of the scene was found since the session began. Only inputs that are cheap to read are
-    checked.
+    """Return True if an edit of the scene was found since the session began.
+
+    Only inputs that are cheap to read are checked.
     """
     return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
 def reset() -> None:
-    """Return to the first frame, release all grabs (springs by which the mouse pulls vertices), and simulate the scene
-    as it is now, with all edits.
+    """Return to the first frame, and simulate the present scene with all edits.
+
+    All grabs (springs by which the mouse pulls vertices) are released.
     """
     _begin_anew(record=False)
 
 
 def record() -> None:
-    """Return to the first frame and record all frames, in the scene as it is now, with all edits. Grabs (springs by
-    which the mouse pulls vertices) are kept.
+    """Return to the first frame, and record all frames of the present scene with all edits.
+
+    Grabs (springs by which the mouse pulls vertices) are kept.
     """
     _begin_anew(record=True)
 
 
 def _reset_when_due(session: Session) -> None:
-    """Reset the simulation after a change of a setting that requires a reset. The setting's ``update`` function does
-    not do this itself, so that the reset is not part of the undo step of the change.
-    """
+    """Reset the simulation after a change of a setting, outside the undo step of the change."""
     session.reset_is_due = False
     with suppress(SinewError):  # already stored for the panel
         reset()
@@ -219,7 +226,7 @@ def toggle() -> None:
 
 
 def leave_off() -> None:
-    """Handle Esc: end the recording if one is running, else the session."""
+    """Handle Esc: end the recording or, without a recording, the session."""
     if _session.state.recording:
         _session.work.note(StopRecording())
     else:
@@ -230,10 +237,13 @@ def leave_off() -> None:
 
 
 def grab(vertex: int, target: Any, strength: float) -> None:
-    """Pull the surface vertex with index ``vertex`` to the position ``target`` by a spring of stiffness ``strength``.
+    """Pull a surface vertex to a position by a spring.
+
     Target and stiffness are rounded to values that keyframes store exactly.
 
-    ``target`` (3,), m, world space. ``strength``, N/m.
+    ``vertex``: index of the vertex.
+    ``target`` (3,), m: position in world space.
+    ``strength``, N/m: stiffness of the spring.
     """
     session = _session
     first = session.job.body.first_positions[vertex]
@@ -243,8 +253,9 @@ def grab(vertex: int, target: Any, strength: float) -> None:
 
 
 def pin(vertex: int) -> None:
-    """Pin the grab of a vertex (spring by which the mouse pulls the vertex). A pinned grab remains when the mouse
-    button is released.
+    """Pin the grab of a vertex (spring by which the mouse pulls the vertex).
+
+    A pinned grab remains when the mouse button is released.
     """
     if _session is not None and vertex in _session.state.grabs:
         _session.work.note(Pulled(_session.state.grabs[vertex]._replace(pinned=True)))
@@ -269,7 +280,7 @@ def _begin_to_show(session: Session, obj: Any) -> None:
 
 
 def _tick() -> None:
-    """Update the session: edits, requests to the child, drawing. Called by the timer after each poll for events."""
+    """Update the session after each poll of the child: edits, requests to the child, drawing."""
     session = _session
     if session is None:
         return
@@ -333,7 +344,7 @@ def _follow_edits(session: Session, obj: Any) -> None:
 
 
 def _finish_take(session: Session, obj: Any) -> None:
-    """Apply the complete recording as springs and a bake, unless Edit Mode or a running tool prevents that."""
+    """Apply the complete recording as springs and a bake, once the scene can be changed."""
     from . import live_recording
 
     session.work.note(Waits(visibility.in_the_way(obj)))
@@ -346,9 +357,9 @@ def _finish_take(session: Session, obj: Any) -> None:
 
 
 def _child_ended(work: Task) -> str:
-    """End the session after its child process has ended, and apply its recording, if there is one. Return ""; if this
-    has to wait, for example for a render or until the user leaves Edit Mode, return a text about the reason instead.
-    The job queue calls this function again until it returns "" (field ``Task.take``).
+    """End the session after its child process has ended, and apply the recording.
+
+    Returns "", or the reason to wait, such as a render. The job queue then calls this function again (``Task.take``).
     """
     if _session is None or _session.work is not work:
         return ""
@@ -359,17 +370,19 @@ def _child_ended(work: Task) -> str:
 
 
 def not_drawn(obj: Any) -> list[str]:
-    """Return the names of the modifiers that viewports show, but live mode does not. These modifiers act on the
-    simulated shape: they come after the position in the modifier stack at which the shape is simulated. A Subdivision
-    is left out if it is the first of them, since live mode draws it.
+    """Return the names of the modifiers that viewports show, but live mode does not.
+
+    These modifiers come after the simulation in the modifier stack. A Subdivision is left out if it is the first of
+    these modifiers, since live mode draws the Subdivision.
     """
     later = shown_after(obj)
     return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:
-    """Return the stiffness of a grab (spring by which the mouse pulls a vertex), N/m. The stiffness is the user's
-    setting. If the setting is 0, the stiffness is chosen so that the body's weight stretches the spring only a little.
+    """Return the stiffness of a grab (spring by which the mouse pulls a vertex), N/m.
+
+    The stiffness is the user's setting. If the setting is 0, the body's weight stretches the spring only a little.
     """
     chosen = obj.sinew.live.strength
     return chosen if chosen > 0.0 else holding_strength(obj, scene)

@@ -30,8 +30,10 @@ class Stiffness(NamedTuple):
 
 
 class Edits:
-    """Comparison of an object with its state at the start of the session, cheap enough for every poll. Stiffness values
-    that are animated in the simulated ``body`` are not compared.
+    """Comparison of an object with its state at the start of the session.
+
+    The comparison is cheap enough for every poll. Stiffness values that are animated in the simulated ``body`` are not
+    compared.
     """
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
@@ -43,13 +45,14 @@ class Edits:
 
     @property
     def stiffness_differs(self) -> bool:
-        """Return True if the stiffness that the child process uses has changed since the start of the session."""
+        """Return True if the child process uses another stiffness than at the start of the session."""
         return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> Stiffness | None:
-        """Return the present stiffness if it differs from the stiffness that this method returned last or, before the
-        first return, from the stiffness at the session's start. Return None if the stiffness does not differ, or if
-        materials or vibrations were added or removed.
+        """Return the present stiffness if it has changed since the last returned value.
+
+        Before the first returned value, the stiffness at the session's start counts. Returns None without a change.
+        Returns None if materials or vibrations were added or removed.
         """
         now = self._by_hand(obj)
         if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
@@ -58,12 +61,15 @@ class Edits:
         return now
 
     def others(self, obj: Any, scene: Any) -> list[str]:
-        """Return the labels of inputs other than stiffness that have changed since the start of the session."""
+        """Return the labels of changed inputs other than stiffness.
+
+        Inputs are compared with the start of the session.
+        """
         now = _others(obj, scene)
         return list(reported_changes([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
-        """Return the labels of all inputs that differ from the simulated ones, stiffness included."""
+        """Return the labels of all inputs that differ from the simulated inputs, stiffness included."""
         changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
         differing = [word for word, now, before in changed if now != before]
         return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
@@ -74,7 +80,7 @@ class Edits:
         return Stiffness([] if of_materials else _moduli(obj), factors)
 
     def reason_to_end(self, obj: Any) -> str:
-        """Return the reason why live mode can no longer draw the body; "" if it can."""
+        """Return the reason why live mode can no longer draw the body, or ""."""
         if len(obj.data.vertices) != self._vertices:
             return "Live mode ended: the mesh was edited."
         return ""
@@ -85,8 +91,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """Return the inputs that are cheap to read, keyed by label. Stiffness is left out, since it is compared separately.
-    The solver is the solver of live mode, not the solver of bakes.
-    """
+    """Return the inputs of live mode that are cheap to read, without stiffness, by label."""
     found = snapshot(obj, scene, live_solver_name(obj.sinew))
     return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

@@ -1,5 +1,6 @@
-"""Handlers of live mode for saving, loading, undo and frame changes. Without a session they do nothing, except after an
-undo or load.
+"""Handlers of live mode for saving, loading, undo and frame changes.
+
+Without a session, only the handler after an undo or load acts.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from . import live, live_scene
 
 @bpy.app.handlers.persistent
 def before_load(*_: Any) -> None:
-    """Handle ``load_pre``: end the session, since loading another file deletes all objects of the current one."""
+    """Handle ``load_pre``: end the session, since loading a file deletes all objects."""
     live.stop()
 
 
 @bpy.app.handlers.persistent
 def before_save(*_: Any) -> None:
-    """Handle ``save_pre``: show the mesh and restore the frame, so that the file is saved without live mode. The timer
-    then continues live mode.
+    """Handle ``save_pre``: show the mesh and restore the frame, so that the file is saved without live mode.
+
+    The timer then continues live mode.
     """
     session = live.current()
     if session is not None:
@@ -35,8 +37,9 @@ def before_save(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_return(*_: Any) -> None:
-    """Handle undo, redo and load. If the restored state was stored during live mode, show the meshes that are hidden in
-    it, and delete the stand-ins (temporary display objects).
+    """Handle undo, redo and load: show meshes that an earlier session has hidden, and delete stand-ins.
+
+    Live mode has hidden these meshes in the restored state. Stand-ins are temporary mesh objects that live mode moves.
     """
     session = live.current()
     live_scene.put_right(None if session is None else session.work.object_uid)
@@ -45,8 +48,9 @@ def after_return(*_: Any) -> None:
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
-    """Handle ``frame_change_post``: tell the session that the scene was set to another frame. Frame changes by a render
-    are ignored, since the render restores the frame itself.
+    """Handle ``frame_change_post``: report to the session that the scene was set to another frame.
+
+    Frame changes by a render are ignored, since the render restores the frame itself.
     """
     session = live.current()
     rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # first: renders use another thread

@@ -8,14 +8,15 @@ from typing import Any
 WIDE = {"EVENT_CTRL", "EVENT_ESC"}
 """Icons that show a key's whole name."""
 UNITS = 1.7
-"""Width, in Blender's UI units, that is reserved for an icon in ``WIDE``. In Blender's default width, the following
-text would overlap the icon.
+"""Width of an icon in ``WIDE``, in Blender's UI units. In Blender's default width, the following text would overlap the
+icon.
 """
 
 
 def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:
-    """Draw hints in a row of the status bar. Each hint is a pair of text and icon, and the icon is drawn before the
-    text.
+    """Draw hints for mouse and keys in a row of the status bar.
+
+    ``hints``: pairs of text and icon. The icon is drawn before the text.
     """
     row = layout.row(align=True)
     for text, icon in hints:

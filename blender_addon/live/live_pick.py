@@ -40,8 +40,9 @@ class Drag:
     metres: float
 
     def target(self, context: Any, where: tuple[int, int]) -> np.ndarray:
-        """Return the target (3,), m, world space, of the vertex for the mouse position ``where`` in pixels of the
-        region.
+        """Return the target of the vertex for a mouse position, (3,) m in world space.
+
+        ``where``: mouse position in pixels of the region.
         """
         depth = Vector(self.depth / self.metres)
         point = region_2d_to_location_3d(context.region, context.region_data, where, depth)
@@ -49,9 +50,10 @@ class Drag:
 
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a :class:`Drag` for the vertex of the body that is nearest to the pixel ``where`` of the region. Return
-    None if the body is too far from this pixel. The largest distance is ``NEAR_BODY`` pixels at a UI scale of 1, and
-    grows with the UI scale.
+    """Return a :class:`Drag` of the body's vertex nearest to a pixel of the region.
+
+    Returns None if the body is more than ``NEAR_BODY`` pixels from the pixel ``where``. This distance grows with the UI
+    scale.
     """
     view, (surface, triangles) = session.view, session.view.surface()
     shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
@@ -69,16 +71,14 @@ def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag |
 
 
 def _taken(vertex: int, point: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
-    """Return a :class:`Drag` for a vertex at the position ``point`` (3,), m. The mouse was at the pixel ``where``,
-    beside the vertex. The Drag keeps the offset between mouse and vertex, so that the vertex does not jump to the
-    mouse.
-    """
+    """Return a :class:`Drag` that keeps the offset from the mouse to a vertex at ``point`` (3,), m."""
     return Drag(vertex, point, point - Drag(vertex, point, np.zeros(3), metres).target(context, where), metres)
 
 
 def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
-    """Return a :class:`Drag` for the grabbed vertex whose marker is at the pixel ``where`` of the region. A marker
-    shows the target to which live mode pulls a vertex. Return None if no marker is there.
+    """Return a :class:`Drag` of the grabbed vertex with its marker at a pixel of the region.
+
+    A marker shows the target to which live mode pulls a vertex. Returns None if no marker is at the pixel ``where``.
     """
     scale = context.preferences.system.ui_scale
     for vertex, _held, mark in session.view.grab_marks(context.region, context.region_data):

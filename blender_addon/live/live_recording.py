@@ -1,5 +1,6 @@
-"""Application of a take (live recording) to the scene. The user's grabs become springs of the body. The recorded frames
-become the body's bake.
+"""Application of a take (live recording) to the scene.
+
+The user's grabs become springs of the body. The recorded frames become the body's bake.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .live_scene import Stage
 
 @dataclass(frozen=True)
 class Take:
-    """Recording of live mode.
+    """Recording of live mode (take).
 
     Attributes
     ----------
@@ -51,16 +52,22 @@ _waiting: Take | None = None
 
 
 def has_begun(grabs: Sequence[list[dict[str, Any]]] | None) -> bool:
-    """Return True if a recording has at least two frames. The first is the initial state, at rest. ``grabs`` has one
-    list per frame, and is None without a recording.
+    """Return True if a recording has at least two frames.
+
+    The first frame is the initial state, at rest.
+
+    ``grabs``: one list per frame, or None without a recording.
     """
     return grabs is not None and len(grabs) > 1
 
 
 def bring_in(take: Take, reason: str, work: Task) -> str:
-    """Apply a take (live recording) that ended early for a ``reason``, and return "". If the user must do something
-    before the take can be applied, such as leave Edit Mode, only return a text about this. The job queue calls this
-    function again until it returns "" (field ``Task.take``).
+    """Apply a take (live recording) that ended early.
+
+    Returns "". If the user must act first, for example leave Edit Mode, the take is not applied, and a text about this
+    is returned. The job queue then calls this function again (``Task.take``).
+
+    ``reason``: reason for the early end.
     """
     obj = visibility.object_of(work.object_uid)
     if obj is None or not FrameStore(take.folder).exists():
@@ -83,7 +90,7 @@ def _out_of_sight(obj: Any, stage: Stage) -> str:
 
 
 def apply(obj: Any, take: Take) -> None:
-    """Apply a take (live recording) to the scene by an operator, so that one undo reverts it."""
+    """Apply a take (live recording) to the scene by an operator, as one undo step."""
     global _waiting
     _waiting = take
     with visibility.where_it_is_shown(obj):
@@ -92,16 +99,20 @@ def apply(obj: Any, take: Take) -> None:
 
 
 def waiting() -> Take:
-    """Return the take (live recording) that is being applied; raise StoreError if there is none."""
+    """Return the take (live recording) that is being applied.
+
+    Raises StoreError if there is none.
+    """
     if _waiting is None:
         raise StoreError("There is no live recording to apply.", "Press Record in the panel Live.")
     return _waiting
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn the grabs (mouse springs) of a take (live recording) into springs of the body, and its frames into a bake
-    with these springs. The bake becomes the displayed result, and the solver of live mode becomes the body's solver.
-    Return the number of frames.
+    """Turn a take (live recording) into springs and a bake of the body.
+
+    The grabs (mouse springs) become springs of the body. The frames become a bake with these springs, which is the
+    displayed result. The solver of live mode becomes the body's solver. Returns the number of frames.
     """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()

@@ -1,8 +1,8 @@
-"""Changes of the scene by live mode: it hides the mesh and sets the current frame. Both are restored when it ends.
+"""Changes of the scene by live mode: the mesh is hidden, and the current frame is set.
 
-A mark on the object (``Object.sinew.live_layer``) records that live mode has hidden its mesh. An undo, or loading a
-file that was saved automatically, restores the mark together with the visibility of the mesh. So a mesh hidden by live
-mode can always be recognized, even after a crash.
+Both changes are reverted when live mode ends. A mark on the object (``Object.sinew.live_layer``) records that live mode
+has hidden the object's mesh. An undo, or loading a file that was saved automatically, restores the mark together with
+the visibility of the mesh. So a mesh hidden by live mode can always be recognized, even after a crash.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ..window import visibility
 
 @dataclass
 class Stage:
-    """Scene and view layer of a session, by identifiers that survive an undo, and their state before the session.
+    """Scene and view layer of a session, and their state before the session.
+
+    Identifiers that survive an undo stand for the scene and the view layer.
 
     Attributes
     ----------
@@ -44,8 +46,9 @@ class Stage:
 
     @classmethod
     def of(cls, obj: Any, context: Any) -> Stage:
-        """Return a Stage that identifies an object, and the scene and view layer of a context. The mesh of the object
-        stays visible until :meth:`begin`.
+        """Return a Stage for an object, and the scene and view layer of a context.
+
+        The mesh of the object stays visible until :meth:`begin`.
         """
         return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
 
@@ -81,8 +84,9 @@ class Stage:
     # -- the mesh -------------------------------------------------------------------------------------------------
 
     def hide(self, obj: Any) -> None:
-        """Hide the mesh, unless it is hidden already. This method is called repeatedly, since an undo or Reveal Hidden
-        shows the mesh again.
+        """Hide the mesh, unless the mesh is hidden already.
+
+        This method is called repeatedly, since an undo or Reveal Hidden shows the mesh again.
         """
         layer = self.layer
         if obj.hide_get(view_layer=layer):
@@ -94,7 +98,10 @@ class Stage:
         self.hidden = True
 
     def show(self) -> None:
-        """Show the mesh and restore its selection, if the object and its view layer still exist."""
+        """Show the mesh and restore its selection.
+
+        A deleted object or view layer is skipped.
+        """
         obj, layer = visibility.object_of(self.object_uid), self.layer
         if not self.hidden:
             return
@@ -108,9 +115,10 @@ class Stage:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Return a context manager that shows the mesh, so that the mesh can be read at other frames. Live mode does
-        not react to frame changes that are made while the context manager is active. At its end, the mesh is hidden
-        again if it was hidden before.
+        """Show the mesh within the context, so that the mesh can be read at other frames.
+
+        Live mode does not react to frame changes within the context. On exit, a mesh that was hidden before is hidden
+        again.
         """
         hidden = self.hidden
         self.show()
@@ -125,9 +133,7 @@ class Stage:
     # -- the frame ------------------------------------------------------------------------------------------------
 
     def follow(self, frame: int) -> None:
-        """Set the scene to the simulated ``frame``, so that animated objects are displayed at the same time as the
-        body.
-        """
+        """Set the scene to the simulated ``frame``, so that animated objects match the body."""
         scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
@@ -136,8 +142,9 @@ class Stage:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Return a context manager for frame changes that live mode itself makes. These frame changes are not recorded
-        (:meth:`note_frame_change`).
+        """Ignore frame changes within the context (:meth:`note_frame_change`).
+
+        Live mode itself makes these frame changes.
         """
         self._moving = True
         try:
@@ -146,8 +153,9 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """Record a frame change that live mode did not make. A return to the frame that live mode has set, as after a
-        render, is ignored.
+        """Record a frame change that live mode did not make.
+
+        A return to the frame that live mode has set, as after a render, is ignored.
         """
         if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
@@ -168,7 +176,10 @@ class Stage:
 
 
 def is_rendering() -> bool:
-    """Return True if Blender renders the scene or a viewport animation. Blender then sets the frame itself."""
+    """Return True if Blender renders the scene or a viewport animation.
+
+    Blender then sets the frame itself.
+    """
     return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
 
 
@@ -184,7 +195,7 @@ def is_played_back() -> bool:
 
 
 def reason_to_end(obj: Any | None, stage: Stage) -> str:
-    """Return why live mode must end for the body; "" if it can continue."""
+    """Return the reason why live mode must end for the body, or ""."""
     layer = stage.layer
     is_there = obj is not None and layer is not None and obj.name in layer.objects
     if obj is None or not is_there and not obj.users_scene:  # last: Blender searches all objects for it
@@ -201,9 +212,11 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
 
 
 def put_right(played_with: int | None) -> None:
-    """Show the meshes that live mode has hidden, but that belong to no running session. An undo or an autosaved file
-    can bring back such a mesh. ``played_with`` is the ``session_uid`` of the body of the running session, which stays
-    hidden. ``played_with`` is None if no session runs.
+    """Show meshes that live mode has hidden, but that belong to no running session.
+
+    An undo or an autosaved file can bring back such a mesh.
+
+    ``played_with``: ``session_uid`` of the running session's body, which stays hidden, or None without a session.
     """
     for obj in bpy.data.objects:
         name = text_of(obj.sinew, "live_layer")

@@ -16,16 +16,20 @@ from .live_state import LiveState
 
 @dataclass
 class Session:
-    """Session of live mode on one body. Objects, scenes and view layers are stored by identifiers that survive an undo.
+    """Session of live mode on one body.
+
+    Objects, scenes and view layers are stored by identifiers that survive an undo.
 
     Attributes
     ----------
-    stage : scene and view layer; ``edits`` is the check for edits since the start
+    stage : scene and view layer
+    edits : check for edits since the start
     metres : length of a Blender unit, m
     work : task with the child process and the state
     view : draw handler; None until the child is ready
     reset_is_due : True if a changed setting requires a reset at the next poll
-    drawn : frame drawn last; ``looked_at`` is the time of the last check for edits, s
+    drawn : frame drawn last
+    looked_at : time of the last check for edits, s
     pending : labels of edits that take effect at the next Reset
     """
 
@@ -56,7 +60,7 @@ class Session:
 
     @property
     def words_of_edits(self) -> str:
-        """Message about edits that take effect only at the next Reset; "" if there are none."""
+        """Message about edits that take effect only at the next Reset, or ""."""
         if self.state.stale:
             return "The modes were computed for other stiffness. Reset computes them again."
         if self.pending:

@@ -1,10 +1,10 @@
-"""State machine of live mode, independent of Blender. It extends the state of a task by the exchange with the child
-process.
+"""State machine of live mode, independent of Blender.
 
-User actions and answers of the child are events. A request by the user, such as a reset, causes two events: the
-request itself, which is then queued, and :class:`Asked`, when it has been sent to the child. ``LiveState.request(now)``
-returns the next request that is due. Blender polls the child process only between redraws. If the child process
-can compute several frames between two polls, several frames are requested at once.
+The state of a task is extended by the exchange with the child process. User actions and answers of the child are
+events. A request by the user, such as a reset, causes two events: the request itself, which is then queued, and
+:class:`Asked`, when the request has been sent to the child. ``LiveState.request(now)`` returns the next request that is
+due. Blender polls the child process only between redraws. If the child process can compute several frames between two
+polls, several frames are requested at once.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..jobs.state_machine import RUNS, Stage
 AVERAGED = 30
 """Number of frames over which rates are averaged."""
 LATE = 0.25
-"""Maximum lag behind real time that live mode catches up, s; a longer lag is shortened to this value."""
+"""Maximum lag behind real time that live mode catches up, s. A longer lag is shortened to this value."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Limits on the number of frames that are requested at once. One frame may always be requested. More frames are
-requested only if their total computation time is at most ``AHEAD``, s, or at most the time between two polls of the
-child process. Their number is at most ``MOST_AHEAD``. A mouse move takes effect only after the requested frames.
+"""Limits on the number of frames that are requested at once. The number is at most ``MOST_AHEAD``. More than one frame
+is requested only if the total computation time is at most ``AHEAD``, s, or at most the time between two polls of the
+child process. A mouse move takes effect only after the requested frames.
 """
 
 
@@ -49,7 +49,12 @@ class Grab(NamedTuple):
     pinned: bool = False
 
     def as_request(self) -> dict[str, Any]:
-        """Return a dictionary for JSON, as in :class:`Advance`: vertex, target (three floats, m), stiffness (N/m)."""
+        """Return the grab as a dictionary for JSON, as in :class:`Advance`.
+
+        ``vertex``: index.
+        ``target``: three floats, m.
+        ``stiffness``, N/m.
+        """
         return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
 
 
@@ -58,15 +63,11 @@ class Toggled(Event):
 
 
 class Stepped(Event):
-    """Event for the state machine of live mode: the user advances the simulation by one frame, and so pauses the
-    simulation.
-    """
+    """Event for the state machine of live mode: the user advances the simulation by one frame, and so pauses it."""
 
 
 class Pulled(Event):
-    """Event for the state machine of live mode: a grab (spring from a surface vertex to a target) begins, or its
-    target, stiffness or pin has changed.
-    """
+    """Event for the state machine of live mode: a grab (spring from a surface vertex to a target) begins or changes."""
 
     grab: Grab
 
@@ -78,8 +79,10 @@ class LetGo(Event):
 
 
 class FrameSet(Event):
-    """Event for the state machine of live mode: the scene was set to ``frame`` by the user, a script or, with
-    ``in_playback``, Blender's playback.
+    """Event for the state machine of live mode: the scene was set to another frame.
+
+    ``frame``: number of the frame.
+    ``in_playback``: True if Blender's playback has set the frame, False for the user or a script.
     """
 
     frame: int
@@ -87,8 +90,10 @@ class FrameSet(Event):
 
 
 class Looked(Event):
-    """Event for the state machine of live mode: the answers of the child process were polled. ``free`` is the present
-    value of a user setting. If True, frames are simulated as fast as possible; if False, at the frame rate.
+    """Event for the state machine of live mode: the answers of the child process were polled.
+
+    ``free``: present value of a user setting. If True, frames are simulated as fast as possible; if False, at the frame
+        rate.
     """
 
     free: bool
@@ -151,12 +156,15 @@ class LiveState(state_machine.State):
 
     @property
     def handles(self) -> np.ndarray:
-        """Handles (affine displacements) of the last frame received, (h,4,3) float64, m; h = 0 without a subspace."""
+        """Handles (affine displacements) of the last frame received, (h,4,3) float64, m.
+
+        Without a subspace, h is 0.
+        """
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
 
     @property
     def positions(self) -> np.ndarray | None:
-        """Vertex positions of the last frame received, (n,3) float32, m; None for a body in a subspace."""
+        """Vertex positions of the last frame received, (n,3) float32, m, or None in a subspace."""
         shown = self.shown.positions
         return np.frombuffer(base64.b64decode(shown), dtype="<f4").reshape(-1, 3) if shown else None
 
@@ -179,13 +187,14 @@ class LiveState(state_machine.State):
 
     @property
     def rate(self) -> float:
-        """Frames received per second, averaged over the last ``AVERAGED`` frames; 0 if unknown."""
+        """Frames received per second, averaged over the last ``AVERAGED`` frames, or 0 if unknown."""
         span = self.times[-1] - self.times[0] if self.times else 0.0
         return (len(self.times) - 1) / span if span > 0.0 else 0.0
 
     def request(self, now: float) -> Event | None:
-        """Return the next request to the child at the time ``now``, s. Return None if no frame or request of the user
-        is due, or if answers have to arrive first.
+        """Return the next request to the child at the time ``now``, s, or None.
+
+        None means that no frame or user request is due, or that the child must answer first.
         """
         if self.stage is not Stage.RUNNING or not self.ready or self.recorded:
             return None
@@ -199,16 +208,14 @@ class LiveState(state_machine.State):
 
     @property
     def _depth(self) -> int:
-        """Maximum number of unanswered requests. If all requests are for frames, the maximum is the number of frames
-        that the child process can compute until the next poll. If not, or before the first frame, the maximum is 1.
-        """
+        """Maximum number of unanswered requests: for frames, the number computed until the next poll, otherwise 1."""
         if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
             return 1
         return min(max(1, int(max(AHEAD, self.gap) / self.shown.seconds)), MOST_AHEAD)
 
 
 def transition(state: LiveState, event: Event, now: float) -> LiveState:
-    """Return the state after ``event``, which happened at the time ``now``, s."""
+    """Return the state after an event at the time ``now``, s."""
     if state.stage not in RUNS:
         return state_machine.transition(state, event, now)
     match event:
@@ -240,9 +247,7 @@ def _played(state: LiveState) -> LiveState:
 
 
 def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
-    """Return the state after the scene was set to another frame. The first frame resets the simulation. Any other
-    frame, or a playback, pauses the simulation, since a simulation cannot jump to a frame.
-    """
+    """Return the state after the scene was set to another frame: reset at the first frame, otherwise paused."""
     if event.in_playback:
         return _paused(state, "Paused while Blender plays the animation. Stop the playback (Space), then press Play")
     if event.frame == state.first:
@@ -251,9 +256,7 @@ def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
 
 
 def _wished(state: LiveState, wish: Event) -> LiveState:
-    """Return the state with the request ``wish`` of the user in the queue. A change of stiffness replaces an earlier
-    change of stiffness in the queue. A reset releases all grabs; a recording keeps the grabs.
-    """
+    """Return the state with the user's request ``wish`` in the queue."""
     wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
     state = replace(state, wishes=(*wishes, wish))
     match wish:
@@ -297,9 +300,7 @@ def _answered(state: LiveState, event: Event, now: float) -> LiveState:
 
 
 def _halted(state: LiveState, event: events.RequestRejected) -> LiveState:
-    """Return the state after the child has rejected the oldest request: paused. If the request was for a frame, that
-    frame is removed from the recording.
-    """
+    """Return the state after the child has rejected the oldest request: paused, without the rejected frame."""
     if state.take and isinstance(next(iter(state.out), None), Advance):
         frame = len(state.take) - len(state.out)
         state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])

@@ -37,10 +37,10 @@ RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 
 
 class View(Layer):
-    """Draw handler that draws the session's body in the 3D Views of its scene, until :meth:`remove`.
+    """Draw handler of the session's body in the 3D Views of its scene, until :meth:`remove`.
 
-    If the user chose so, or the GPU cannot draw the body, a *stand-in* is moved instead: a temporary mesh object in the
-    scene.
+    A *stand-in*, a temporary mesh object in the scene, is moved instead if the user chose so, or the GPU cannot draw
+    the body.
 
     Attributes
     ----------
@@ -69,9 +69,7 @@ class View(Layer):
         return None if subdivision is None else settings_of(*subdivision)
 
     def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
-        """Set up the preview of the body, and subdivide it by the ``settings`` of the body's Subdivision modifier.
-        ``settings`` is None for a body without this modifier.
-        """
+        """Set up the preview of the body, subdivided by ``settings`` of a Subdivision modifier, if given."""
         self._subdivision, fine, self.coarser = settings, None, ""
         if settings is not None:
             made = subdivided(self._mesh.cage, settings)
@@ -82,7 +80,7 @@ class View(Layer):
         self._seen: tuple[np.ndarray, np.ndarray] | None = None
 
     def follow_subdivision(self, obj: Any) -> None:
-        """Set the preview up again if the settings of the body's Subdivision modifier have changed."""
+        """Set up the preview again after a change of the body's Subdivision modifier."""
         settings = self._subdivision_of(obj)
         if settings == self._subdivision:
             return
@@ -93,37 +91,37 @@ class View(Layer):
 
     @property
     def stand_in_uid(self) -> int | None:
-        """``session_uid`` of the stand-in (temporary mesh object); None without one."""
+        """``session_uid`` of the stand-in (temporary mesh object), or None."""
         return None if self._stand_in is None else self._stand_in.uid
 
     def positions(self) -> np.ndarray:
-        """Return the vertex positions of the last frame received, (n,3), m, world space."""
+        """Return the vertex positions of the last frame received, (n,3) m in world space."""
         return self._preview.positions()
 
     def seen(self) -> np.ndarray:
-        """Return the vertex positions of the last frame drawn, (n,3), m, world space, for picking. If drawing is slow,
-        several frames arrive between two redraws. The last frame received may then differ from the frame that the user
-        sees.
+        """Return the vertex positions of the last frame drawn, (n,3) m in world space.
+
+        If drawing is slow, several frames arrive between two redraws. For picking, the frame that the user sees counts,
+        not the last frame received.
         """
         return self._preview.positions(self._seen)
 
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface that was drawn last: vertex positions (m,3), m, and vertex indices of triangles (t,3). The
-        surface is subdivided if the viewport shows a Subdivision.
+        """Return the surface that was drawn last: vertex positions (m,3), m, and triangles (t,3).
+
+        Triangles are vertex indices. The surface is subdivided if the viewport shows a Subdivision.
         """
         return self._preview.surface(self._seen), self._preview.triangles
 
     def carrier_of(self, vertex: int) -> int:
-        """Return the index of the body's vertex with the largest influence on a vertex of the drawn (subdivided)
-        surface.
-        """
+        """Return the body's vertex with the largest influence on a vertex of the drawn surface, as an index."""
         return self._preview.carrier_of(vertex)
 
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
-        """Display the body at vertex ``positions``. If ``positions`` is None, display the body deformed by ``handles``
-        (affine displacements).
+        """Display the body at vertex positions, or deformed by handles (affine displacements).
 
-        ``handles`` (h,4,3), m. ``positions`` (n,3), m.
+        ``handles`` (h,4,3), m: used if ``positions`` is None.
+        ``positions`` (n,3), m: vertex positions.
         """
         if positions is None:
             self._preview.set_handles(handles)
@@ -134,16 +132,21 @@ class View(Layer):
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Update the stiffness colors after a change of the materials' Young's moduli, Pa. Where materials are mixed,
-        the logarithms of their moduli are averaged.
+        """Update the stiffness colors after a change of the materials' Young's moduli.
+
+        Where materials are mixed, the logarithms of the moduli are averaged.
+
+        ``youngs_moduli``, Pa: one per material.
         """
         change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
 
     def fall_back(self) -> None:
-        """Display a stand-in (temporary mesh object that shows the body) if the GPU cannot draw the body or the user
-        chose so. Otherwise, remove the stand-in. Create the stand-in again after a save or an undo has removed it.
+        """Display or remove the stand-in, a temporary mesh object that shows the body.
+
+        The stand-in is displayed if the GPU cannot draw the body or the user chose so. A stand-in that a save or an
+        undo has removed is created again.
         """
         obj = self._session.object
         if obj is None:
@@ -164,8 +167,9 @@ class View(Layer):
             self._stand_in.move(self._preview.surface())
 
     def put_away(self) -> None:
-        """Remove the stand-in (temporary mesh object that shows the body) from the scene. The next poll creates the
-        stand-in again.
+        """Remove the stand-in (temporary mesh object that shows the body) from the scene.
+
+        The next poll creates the stand-in again.
         """
         if self._stand_in is not None:
             self._stand_in.remove()
@@ -179,7 +183,7 @@ class View(Layer):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def draw_view(self, context: Any) -> None:
-        """Draw the body in world space, unless a temporary mesh object (stand-in) shows the body."""
+        """Draw the body in world space, unless a stand-in (temporary mesh object) shows the body."""
         obj = self._body_in(context)
         if obj is None or self.refused:
             return
@@ -199,15 +203,17 @@ class View(Layer):
         )
 
     def _body_in(self, context: Any) -> Any | None:
-        """Return the body if the 3D View of a context would show the body without live mode, which hides it. Return
-        None otherwise.
-        """
+        """Return the body if a 3D View would show the body without live mode."""
         obj = self._session.object
         return obj if obj is not None and live_visibility.is_seen(obj, self._session.stage, context) else None
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:
-        """Stop drawing with the callback ``drawing``, which failed for a ``reason``. If this callback draws the body, a
-        stand-in (temporary mesh object) is displayed instead.
+        """Stop drawing with a callback that has failed.
+
+        If this callback draws the body, a stand-in (temporary mesh object) is displayed instead.
+
+        ``reason``: reason of the failure.
+        ``drawing``: the callback.
         """
         if drawing == self.draw_over:
             super().refuse(reason, drawing)
@@ -245,9 +251,10 @@ class View(Layer):
         screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Return one tuple for each grab in view. A grab is a spring that pulls a vertex to a target. The tuple has the
-        index of the vertex, the pixel of the vertex and the pixel of the target. If a Subdivision is drawn, both pixels
-        are shifted to the subdivided surface.
+        """Return the vertex and two pixels of each grab in view.
+
+        A grab is a spring that pulls a vertex to a target. The pixels are those of the vertex and of the target. If a
+        Subdivision is drawn, both pixels are shifted to the subdivided surface.
         """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
@@ -286,7 +293,7 @@ def words(session: Session) -> list[str]:
 
 
 def _shown_weights(session: Session) -> str:
-    """Return the label of the mode or pin whose weights are displayed as colors; "" if none are."""
+    """Return the label of the mode or pin handle with displayed weights, or ""."""
     obj, view = session.object, session.view
     if obj is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""

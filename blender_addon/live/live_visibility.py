@@ -1,5 +1,7 @@
-"""Visibility of the body of live mode in a 3D View. Live mode hides the body's mesh and draws a preview instead, but
-only in the 3D Views that would show the mesh if it were not hidden.
+"""Visibility of the body of live mode in a 3D View.
+
+Live mode hides the body's mesh and draws a preview instead. The preview appears only in the 3D Views that would show
+the mesh if it were not hidden.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
-    """Return True if the 3D View of a context would show the object without live mode, which hides it. The function
-    checks scene, view layer, local view, collections and the filter for meshes. It does not check Local
-    Collections, since Blender does not expose their content.
+    """Return True if a 3D View would show the object without live mode.
+
+    Live mode hides the object. Scene, view layer, local view, collections and the filter for meshes are checked. Local
+    Collections are not checked, since Blender does not expose their content.
     """
     space = context.space_data
     return (
@@ -26,8 +29,9 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
 
 
 def _is_in_local_view(obj: Any, context: Any) -> bool:
-    """Return True if the object is in the local view of a context. The context must have a local view, else Blender
-    raises an error. Only the evaluated copy of an object stores whether the object is in a local view.
+    """Return True if the object is in the local view of a context.
+
+    The context must have a local view, else Blender raises an error. Only the evaluated object stores this flag.
     """
     return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 

@@ -1,1 +1,1 @@
-"""Objects of the scene: modifiers, duplicates that carry results, colliders, contact groups."""
+"""Objects of the scene: modifiers, duplicates that show bakes, colliders, contact groups."""

@@ -1,6 +1,4 @@
-"""Contact groups of a scene: bodies that can collide with each other, directly or through other bodies, and so are
-baked together.
-"""
+"""Contact groups of a scene: bodies that can collide, directly or through other bodies. They are baked together."""
 
 from __future__ import annotations
 
@@ -15,15 +13,19 @@ MOST_NAMED = 3
 
 
 def contact_partners(obj: Any, context: Any) -> list[Any]:
-    """Return the other bodies of the view layer that a body can collide with, sorted by name. Contact must be enabled
-    for both bodies.
+    """Return the other bodies of the view layer that a body can collide with, sorted by name.
+
+    Contact must be enabled for both bodies.
     """
     met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
     return sorted(met, key=lambda each: each.name)
 
 
 def group_of(obj: Any, context: Any) -> list[Any]:
-    """Return the contact group of a body, sorted by name: the body, its contact partners, their partners, and so on."""
+    """Return the contact group of a body, sorted by name.
+
+    The group is the body, its contact partners, their partners, and so on.
+    """
     bodies = _bodies(context)
     if obj not in bodies:
         return [obj]
@@ -32,8 +34,9 @@ def group_of(obj: Any, context: Any) -> list[Any]:
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
-    """Return all contact groups that contain a body of ``bodies``, without repetition. The groups are sorted by their
-    first bodies in ``bodies``; they also contain contact partners that are not in ``bodies``.
+    """Return all contact groups with a body of ``bodies``, in the order of ``bodies``.
+
+    A group also contains contact partners that are not in ``bodies``.
     """
     groups: list[list[Any]] = []
     for obj in bodies:
@@ -43,7 +46,10 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
 
 
 def idle_words(obj: Any, pair: Any, context: Any) -> str:
-    """Return the reason why the settings of a pair (body and one other object) have no effect; "" if they work."""
+    """Return the reason why the settings of a pair have no effect. The text is empty if the settings work.
+
+    A pair is a body and one other object.
+    """
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
         return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose an object."
@@ -53,15 +59,16 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
 
 
 def names_of(bodies: Sequence[Any]) -> str:
-    """List the names of bodies in a sentence: at most three names, then the number of further bodies."""
+    """List the names of bodies in a sentence.
+
+    At most ``MOST_NAMED`` names are listed, then the number of further bodies.
+    """
     names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def linked_bodies(context: Any) -> list[Any]:
-    """Return the bodies of the view layer that are linked from other files. They are baked there and do not collide
-    here.
-    """
+    """Return the bodies of the view layer that are linked from other files. Linked bodies do not collide here."""
     enabled = (obj for obj in context.scene.objects if obj.type == "MESH" and obj.sinew.enabled)
     return [obj for obj in enabled if is_linked(obj) and is_in(context.view_layer, obj)]
 
@@ -75,7 +82,7 @@ def _meet(one: Any, other: Any) -> bool:
 
 
 def _wants(obj: Any, other: Any) -> bool:
-    """Return True if the contact settings of a body enable contact with the body ``other``."""
+    """Return True if a body's contact settings enable contact with ``other``."""
     collisions = obj.sinew.collisions
     return collisions.contact_bodies and (
         collisions.contact_collection is None or other in collisions.contact_collection.all_objects[:]

@@ -1,6 +1,4 @@
-"""Bodies and the duplicate objects that display their bakes: find the body that belongs to an object, and show either
-the body or its duplicate in viewports.
-"""
+"""Bodies and the duplicates that display their bakes."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from .linked import out_of_view
 
 
 def source_of(result: Any) -> Any | None:
-    """Return the body whose bake the object ``result`` displays, or None. Cheap enough for panels."""
+    """Return the body whose bake the object ``result`` displays, or None."""
     name = result.sinew.bake_of
     if not name:
         return None
@@ -23,40 +21,43 @@ def source_of(result: Any) -> Any | None:
 
 
 def body_of(context: Any) -> Any | None:
-    """Return the body that panels and buttons act on, or None: the active object if it is a body, or the body whose
-    bake the active object displays.
+    """Return the body that panels and buttons act on, or None.
+
+    This is the active object if it is a body, else the body whose bake the active object displays.
     """
     return resolve_body(getattr(context, "object", None))  # a timer's context has none
 
 
 def resolve_body(obj: Any | None) -> Any | None:
-    """Return ``obj`` if it is a body, or the body whose bake ``obj`` displays; else None."""
+    """Return ``obj`` if it is a body, or the body whose bake ``obj`` displays. Otherwise, returns None."""
     if obj is None or obj.type != "MESH":
         return None
     return obj if obj.sinew.enabled else source_of(obj)
 
 
 def is_edited(obj: Any) -> bool:
-    """Return True if viewports show a body itself, for edits, instead of the duplicate that displays its bake."""
+    """Return True if viewports show a body for edits, instead of the duplicate that displays its bake."""
     return has_duplicate(obj) and not obj.hide_viewport
 
 
 def has_duplicate(obj: Any) -> bool:
-    """Return True if the bake of a body is displayed by a duplicate that is in a scene."""
+    """Return True if a duplicate in a scene displays the bake of a body."""
     record = obj.sinew.bake
     return record.hides_original and record.result is not None and bool(record.result.users_scene)
 
 
 def show_source(obj: Any, context: Any) -> None:
-    """Show a body in viewports, for edits, instead of the duplicate with its bake; renders still show the bake. Raise
-    MeshError if the body is not in the view layer.
+    """Show a body in viewports instead of the duplicate with its bake. Renders still show the bake.
+
+    Raises MeshError if the body is not in the view layer.
     """
     _swap(obj, obj.sinew.bake.result, context)
 
 
 def show_bake(obj: Any, context: Any) -> None:
-    """Show the duplicate with a body's bake in viewports, instead of the body. Raise MeshError if the duplicate is not
-    in the view layer.
+    """Show the duplicate with a body's bake in viewports, instead of the body.
+
+    Raises MeshError if the duplicate is not in the view layer.
     """
     _swap(obj.sinew.bake.result, obj, context)
 
@@ -72,9 +73,7 @@ def _swap(shown: Any, hidden: Any, context: Any) -> None:
 
 
 def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
-    """Return the local views that show an object, as pairs of view layer and 3D View space. The state is read from the
-    evaluated copy of the object, since the original does not have it.
-    """
+    """Return the local views that show an object, as pairs of view layer and 3D View space."""
     found = []
     for window in bpy.context.window_manager.windows:
         layer = window.view_layer
@@ -87,7 +86,7 @@ def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
 
 
 def show_in_local_views(obj: Any, views: list[tuple[Any, Any]]) -> None:
-    """Add an object to the local views returned by :func:`local_views_of` for another object."""
+    """Add an object to local views, given as pairs of view layer and 3D View space."""
     for layer, space in views:
         if layer.objects.get(obj.name) == obj:
             obj.local_view_set(space, True)

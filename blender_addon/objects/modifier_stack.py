@@ -1,5 +1,4 @@
-"""Position in an object's modifier stack at which the object is simulated: the modifiers before the position give the
-simulated shape.
+"""Position in an object's modifier stack at which the object is simulated. Earlier modifiers give the simulated shape.
 
 The position is after the last deforming modifier (armature, lattice, hook ...), or where the artist sets it. Later
 modifiers act on the result. A bake is displayed by the object itself if no modifier is before the position, the mesh
@@ -26,9 +25,7 @@ DEFORMING = frozenset({
 })  # fmt: skip
 WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
 CACHE_FILE = "sinew_bake.pc2"
-"""File name of bakes in PC2 format. A Mesh Cache modifier with such a file plays a bake, so it does not count as a
-deforming modifier of the artist.
-"""
+"""File name of bakes in PC2 format. A Mesh Cache modifier with such a file plays a bake."""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 
@@ -40,7 +37,7 @@ class StackPosition:
     ----------
     below : number of modifiers before the position
     label : description of the position for the panel
-    on_itself : True if the object itself can display its bake; else a duplicate does
+    on_itself : True if the object itself can display its bake; False if a duplicate must
     """
 
     below: int
@@ -49,8 +46,9 @@ class StackPosition:
 
 
 def stack_position(obj: Any) -> StackPosition:
-    """Return the position in the modifier stack of ``obj`` at which its shape is simulated. If the modifier that the
-    artist chose does not exist, the position is before all modifiers, and the label says so.
+    """Return the position in the modifier stack of ``obj`` at which its shape is simulated.
+
+    If the modifier that the artist chose does not exist, the position is before all modifiers, and the label says so.
     """
     settings = obj.sinew
     below = 0
@@ -76,16 +74,14 @@ def stack_position(obj: Any) -> StackPosition:
 
 
 def _deforms(modifier: Any) -> bool:
-    """Return True if a modifier deforms the mesh and is shown in viewports. A modifier with animated visibility counts
-    as shown.
-    """
+    """Return True if a modifier deforms the mesh and is, or may be, shown in viewports."""
     if modifier.type not in DEFORMING or is_own_cache(modifier):
         return False
     return modifier.show_viewport or is_animated(modifier, "show_viewport")
 
 
 def is_own_cache(modifier: Any) -> bool:
-    """Return True if a modifier is a Mesh Cache that plays a bake of Sinew, as its file name shows."""
+    """Return True if a modifier is a Mesh Cache that plays a bake of Sinew."""
     return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
 
 
@@ -105,23 +101,25 @@ def check_stack_position(obj: Any) -> None:
 
 
 def has_own_keys(obj: Any) -> bool:
-    """Return True if the mesh has shape keys made by the artist, not by a bake."""
+    """Return True if the mesh has shape keys made by the artist."""
     record = obj.sinew.bake
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
 
 def later_modifiers(obj: Any, position: StackPosition | None = None) -> list[Any]:
-    """Return the modifiers of ``obj`` after ``position`` in the modifier stack. If ``position`` is None, it is the
-    position in the stack at which ``obj`` is simulated.
+    """Return the modifiers of ``obj`` after ``position`` in the modifier stack.
+
+    None stands for the position at which ``obj`` is simulated.
     """
     return list(obj.modifiers)[(position or stack_position(obj)).below :]
 
 
 def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
-    """Return the modifiers shown in viewports that act on the result. If the bake is displayed by a duplicate
-    (``carrier``), they are the duplicate's modifiers. If not, they are the modifiers of ``obj`` after the position in
-    the stack at which its shape is simulated. Modifiers that play the bake are left out. With ``in_renders``, modifiers
-    that only renders show are included.
+    """Return the modifiers shown in viewports that act on the result of ``obj``.
+
+    Modifiers that play the bake are left out. If a duplicate ``carrier`` displays the bake, these are the duplicate's
+    modifiers. Otherwise these are the modifiers of ``obj`` after the position at which it is simulated. With
+    ``in_renders``, modifiers shown only in renders are included.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
@@ -130,9 +128,10 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
-    """Return the Subdivision modifier that acts on the result before all other modifiers, and its viewport level.
-    Return None if the first modifier after the result has another type, if there is no modifier, or if the level is 0.
-    ``carrier`` is the duplicate that displays the bake, or None (:func:`shown_after`).
+    """Return the Subdivision modifier that acts first on the result, and its viewport level.
+
+    Returns None without a modifier, if another modifier comes first, or if the level is 0. ``carrier`` is the duplicate
+    that displays the bake, or None.
     """
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
@@ -149,9 +148,10 @@ def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
 
 
 def weights_left_out(obj: Any) -> str:
-    """Return a warning about modifiers that change a vertex group used by the simulation, but come after the position
-    in the modifier stack at which ``obj`` is simulated. The simulation ignores their changes. Return "" without such a
-    modifier.
+    """Return a warning about modifiers whose changes of vertex groups the simulation ignores.
+
+    Such a modifier changes a used vertex group, but comes after the position at which ``obj`` is simulated. The text is
+    empty without such a modifier.
     """
     own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "refine_group"))
     used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
@@ -174,9 +174,10 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
-    """Within the context, disable the modifiers of ``obj`` after ``position`` in the modifier stack, and the modifiers
-    that play the object's bake. ``obj`` itself is enabled in viewports. Animation of these visibility properties is
-    muted.
+    """Disable the modifiers of ``obj`` after ``position`` within the context.
+
+    Modifiers that play the bake are disabled, too. ``obj`` itself is enabled in viewports. Animation of these
+    visibility properties is muted.
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]
@@ -185,8 +186,9 @@ def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:
-    """Return a context in which objects, and the collections that contain them, are enabled in viewports: Blender
-    evaluates neither modifiers nor animation of disabled objects.
+    """Enable objects, and the collections that contain them, in viewports within the context.
+
+    Blender evaluates neither modifiers nor animation of disabled objects.
     """
     return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 

@@ -1,6 +1,4 @@
-"""Blender's own physics in a scene. The physics' state at a frame depends on all earlier frames, so Blender has to play
-the physics from its start.
-"""
+"""Blender's own physics in a scene. Its state depends on all earlier frames, so Blender must play it from its start."""
 
 from __future__ import annotations
 
@@ -13,11 +11,10 @@ from ..blend_data.node_trees import has_node
 
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
-    """Return the earliest start frame of the scene's unbaked physics: rigid bodies, cloth, soft bodies, particles,
-    dynamic paint, replayed fluids and simulation zones. Return None if the scene has no unbaked physics.
+    """Return the earliest start frame of the scene's unbaked physics, or None if there is none.
 
-    Caches in which frames were skipped are invalidated, so that Blender simulates these frames instead of interpolating
-    them.
+    Physics are rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids and simulation zones. Caches
+    with skipped frames are invalidated, so that Blender simulates these frames instead of interpolating them.
     """
     evaluated = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
     shown = [(obj, modifier) for obj in evaluated for modifier in obj.modifiers if modifier.show_viewport]
@@ -46,7 +43,7 @@ def _caches_of(modifier: Any) -> Iterator[Any]:
 
 
 def _uncached_from(modifier: Any, scene: Any) -> Iterator[int]:
-    """Yield the start frame of a modifier whose physics has no point cache: a replayed fluid or a simulation zone."""
+    """Yield the start frame of a replayed fluid or a simulation zone, which have no point cache."""
     match modifier.type:
         case "FLUID" if modifier.fluid_type == "DOMAIN" and modifier.domain_settings.cache_type == "REPLAY":
             yield modifier.domain_settings.cache_frame_start

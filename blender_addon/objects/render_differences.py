@@ -1,6 +1,4 @@
-"""Warnings about bodies and colliders that differ between viewports and renders. The simulation uses what viewports
-show.
-"""
+"""Warnings about bodies and colliders that differ between viewports and renders. The simulation uses the viewports."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ KEEPING_SHAPE = WEIGHING | {
     "BEVEL", "DATA_TRANSFER", "EDGE_SPLIT", "MULTIRES", "NORMAL_EDIT", "SUBSURF", "TRIANGULATE", "UV_PROJECT",
     "UV_WARP", "WEIGHTED_NORMAL",
 }  # fmt: skip
-"""Modifiers that hardly move the surface of a bake; artists disable them in viewports to save time."""
+"""Modifiers that hardly move the surface. Artists disable them in viewports to save time."""
 
 
 def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
@@ -24,8 +22,9 @@ def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
 
 
 def body_words(obj: Any, scene: Any) -> str:
-    """Return a warning about a body whose modifiers or visibility differ between viewports and renders; "" if they do
-    not. Modifiers that act on the result of the simulation count only if they change the shape.
+    """Return a warning about a body that differs between viewports and renders. Otherwise the text is empty.
+
+    Modifiers and visibility are compared. Modifiers that act on the result count only if they change the shape.
     """
     below = stack_position(obj).below
     modifiers = [m for m in obj.modifiers if not is_own_cache(m)]
@@ -34,8 +33,9 @@ def body_words(obj: Any, scene: Any) -> str:
 
 
 def collider_words(colliders: Iterable[Any], scene: Any) -> str:
-    """Return a warning about colliders whose modifiers, resolution or visibility differ between viewports and renders;
-    "" if none do.
+    """Return a warning about colliders that differ between viewports and renders. Otherwise the text is empty.
+
+    Modifiers, resolution and visibility are compared.
     """
     return _sentence([words for collider in colliders for words in _of_collider(collider, scene)])
 

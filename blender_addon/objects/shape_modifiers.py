@@ -1,5 +1,6 @@
-"""Modifiers that change the shape of the body (Mirror, Solidify, Remesh ...) but come after the position in the
-modifier stack at which the body is simulated. The simulation ignores the change.
+"""Modifiers such as Mirror or Remesh that change the shape of the body, although the simulation ignores them.
+
+The simulation ignores modifiers after the position in the modifier stack at which the body is simulated.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ KEEPING = (
     "GeometryNodeSwitch", "GeometryNodeIndexSwitch", "GeometryNodeMenuSwitch", "GeometryNodeRepeat",
     "GeometryNodeSimulation", "GeometryNodeForeach", "GeometryNodeWarning", "NodeGroupInput", "NodeReroute",
 )  # fmt: skip
-"""Prefixes of the types of geometry nodes that do not change the shape of their input."""
+"""Prefixes of the types of geometry nodes that keep the shape of their input."""
 
 
 def shape_left_out(obj: Any) -> list[Any]:
-    """Return the modifiers that change the shape of the body in viewports or renders, but come after the position in
-    the modifier stack at which the body is simulated. Return an empty list if the artist has set Simulate to the mesh
-    itself.
+    """Return the modifiers that change the shape of the body after the simulated position in the modifier stack.
+
+    Modifiers shown only in renders count, too. The list is empty if the artist has set Simulate to the mesh itself.
     """
     return [] if obj.sinew.simulate_at == "MESH" else [m for m in shown_after(obj, in_renders=True) if _makes(m)]
 
 
 def shape_warning(obj: Any) -> str:
-    """Return a warning about modifiers that change the shape of the body, but come after the position in the modifier
-    stack at which the body is simulated. Return "" without such a modifier.
+    """Return a warning about modifiers that change the shape, but are ignored by the simulation. Otherwise the text is
+    empty.
     """
     found = shape_left_out(obj)
     if not found:
@@ -46,8 +47,8 @@ def shape_warning(obj: Any) -> str:
 
 
 def simulate_after_all(obj: Any) -> None:
-    """Set Simulate to After Modifier, and choose the last modifier that the simulation ignores although it changes the
-    body's shape (:func:`shape_left_out`). Do nothing if there is no such modifier.
+    """Set Simulate to After Modifier, with the last modifier that changes the shape. Without such a modifier, do
+    nothing.
     """
     found = shape_left_out(obj)
     if found:
@@ -61,10 +62,7 @@ def _makes(modifier: Any) -> bool:
 
 
 def _group_makes(group: Any, seen: set[Any]) -> bool:
-    """Return True if a node that may change the shape is connected to the geometry output of the node group ``group``.
-    ``seen`` is the set of node groups that were already checked. The function adds ``group`` to ``seen``, and returns
-    False if ``group`` was in ``seen`` before.
-    """
+    """Return True if a node that may change the shape leads to the geometry output of a node group."""
     if group in seen:
         return False
     seen.add(group)

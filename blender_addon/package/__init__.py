@@ -1,7 +1,7 @@
 """Sinew: simulation of elastic bodies of very different materials, as a Blender extension and as a Python library.
 
 This file is the root of the package: the extension zip and the wheel contain it as ``__init__.py`` beside ``core``,
-``blender_addon``, ``operators`` and ``ui``. Importing it loads neither Blender nor the library; the names of
+``blender_addon``, ``operators`` and ``ui``. Importing the package loads neither Blender nor the library. The names of
 ``core/api`` load the library on first access.
 """
 
@@ -21,7 +21,7 @@ __all__ = """
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of the library's API, which is imported on first access."""
+    """Return a name of the library's API, imported on first access."""
     if name not in __all__:
         raise AttributeError(f"sinew has no “{name}”: its names are {', '.join(__all__)}.")
     from .core import api
@@ -34,14 +34,14 @@ def __dir__() -> list[str]:
 
 
 def register() -> None:
-    """Register the add-on (called by Blender when the extension is enabled)."""
+    """Register the add-on (called by Blender)."""
     from . import blender_addon
 
     blender_addon.register()
 
 
 def unregister() -> None:
-    """Unregister the add-on (called by Blender when the extension is disabled)."""
+    """Unregister the add-on (called by Blender)."""
     from . import blender_addon
 
     blender_addon.unregister()

@@ -1,6 +1,8 @@
-"""Command line: ``sinew scene.toml`` simulates without Blender; ``sinew bake scene.blend`` bakes with the ``bpy``
-wheel, ``sinew report scene.blend`` reports on bakes; ``batch`` and ``farm`` are for many files and for render farms.
-``python -P -m sinew`` is the same.
+"""Command line of Sinew, with and without Blender.
+
+``sinew scene.toml`` simulates without Blender. ``sinew bake scene.blend`` bakes with the ``bpy`` wheel, and ``sinew
+report scene.blend`` reports on bakes. ``batch`` and ``farm`` are for many files and for render farms. ``python -P -m
+sinew`` is the same.
 
 Without ``-P`` Python first looks for modules in the current folder, which may hold an untrusted .blend: a ``sinew.py``
 there would run instead of this file. After the start, no module is imported from there.
@@ -15,7 +17,7 @@ WITH_BLENDER = ("bake", "report", "batch", "farm")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line, by default with the arguments of this process; return the exit code."""
+    """Run the command line, by default with the arguments of this process. Returns the exit code."""
     if arguments is None:
         _leave_current_folder()
         arguments = sys.argv[1:]

@@ -1,3 +1,4 @@
-"""Picking of vertices in the 3D View, and proposal of dynamic nodes: the vertices whose motion the ConJac solvers
-integrate in time.
+"""Picking of vertices in the 3D View, and proposal of dynamic nodes.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
 """

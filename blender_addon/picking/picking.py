@@ -1,9 +1,9 @@
-"""Picking of surface vertices under the cursor or in a box of a 3D View, by NumPy from the view's matrix and size.
+"""Picking of surface vertices under the cursor or in a box of a 3D View, by NumPy.
 
 In homogeneous pixels a corner is c = (X, Y, W), at (X / W, Y / W) in the region. A pixel p = (x, y, 1) is a combination
-``p = sum_k l_k c_k`` of a triangle's corners. It lies in the triangle, in front of the viewer, if no l_k is negative
-(Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds with and without
-perspective; corners behind the viewer need no clipping. Depth, -1 at the near plane and 1 at the far plane, is
+``p = sum_k l_k c_k`` of a triangle's corners. The pixel lies in the triangle, in front of the viewer, if no l_k is
+negative (Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"). This holds with and
+without perspective. Corners behind the viewer need no clipping. Depth, -1 at the near plane and 1 at the far plane, is
 interpolated with the same l_k.
 """
 
@@ -15,16 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SKIN = 1e-5
-"""Depth, as a fraction of the surface's size, by which a vertex may lie behind a triangle and still count as
-visible.
-"""
+"""Depth by which a vertex may lie behind a triangle and still be visible, as a fraction of the surface's size."""
 
 SEAM = 1e-7
-"""Fraction of its size by which each triangle is enlarged at the edges, so that no ray passes between neighbours."""
+"""Fraction of its size by which each triangle is enlarged, so that no ray passes between neighbours."""
 
 MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
-"""Limits: ``MOST_CELLS``, cells per axis of the grid that :func:`_pairs` lays over the region; ``MOST_ENTRIES``,
-entries of triangles in cells of this grid; ``CHUNK``, pairs of a point and a triangle that are tested at a time.
+"""Limits of the search: cells per axis of a grid, entries of triangles in the grid's cells, and pairs tested at a time.
 """
 
 
@@ -33,8 +30,10 @@ Pixel = Sequence[float]
 
 
 class Viewport(NamedTuple):
-    """Region of a 3D View, of ``width`` by ``height`` pixels. ``matrix`` (4,4) maps world positions (x, y, z, 1), m, to
-    (X, Y, Z, W): the pixel is (X / W, Y / W), the depth Z / W.
+    """Region of a 3D View, ``width`` by ``height`` pixels.
+
+    ``matrix`` (4,4) maps world positions (x, y, z, 1), m, to (X, Y, Z, W). The pixel is (X / W, Y / W). The depth is Z
+    / W.
     """
 
     matrix: np.ndarray
@@ -42,27 +41,29 @@ class Viewport(NamedTuple):
     height: float
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Return homogeneous coordinates (X, Y, Z, W), (n,4), for points (n,3), m, in the world. The pixel of a point
-        is (X / W, Y / W), the depth Z / W.
+        """Return the homogeneous coordinates (X, Y, Z, W) of points in the world.
+
+        ``points`` (n,3), m. Result (n,4): the pixel of a point is (X / W, Y / W), the depth Z / W.
         """
         return points @ self.matrix[:, :3].T + self.matrix[:, 3]
 
     @property
     def forward(self) -> np.ndarray:
-        """Unit view direction (3,), along which depth grows."""
+        """View direction: unit vector (3,) along which depth grows."""
         return self.matrix[2, :3] / np.linalg.norm(self.matrix[2, :3])
 
 
 class Hit(NamedTuple):
-    """Intersection of the cursor's ray with a surface: the index of the triangle, and the position (3,), m."""
+    """Intersection of a ray with a surface: index of the triangle, and position (3,), m."""
 
     triangle: int
     position: np.ndarray
 
 
 def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
-    """Return the viewport that describes a region. ``region_data`` is the region's ``RegionView3D``; ``metres`` is the
-    length of a Blender unit.
+    """Return the viewport of a region.
+
+    ``region_data``: the region's ``RegionView3D``. ``metres``: length of a Blender unit, m.
     """
     to_clip = np.array(region_data.perspective_matrix, dtype=np.float64)
     to_clip[:, :3] /= metres
@@ -72,8 +73,10 @@ def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
 
 
 class Surface:
-    """Surface in a view, for picking: vertex ``positions`` (n,3), m, and ``triangles`` (t,3). With ``through``, as in
-    X-Ray, hidden vertices are picked too. Positions in the region and distances are in pixels.
+    """Surface in a view, for picking. Positions in the region and distances are in pixels.
+
+    ``positions`` (n,3), m: vertices. ``triangles`` (t,3). With ``through``, as in X-Ray, hidden vertices are picked
+    too.
     """
 
     def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
@@ -82,7 +85,8 @@ class Surface:
 
     def first_hit(self, where: Pixel) -> Hit | None:
         """Return the nearest intersection of the ray through the pixel ``where`` with a triangle, from either side.
-        Return None if the ray hits no triangle.
+
+        Returns None if the ray hits no triangle.
         """
         mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
         seen = _holds(mixture) & (np.abs(depth) <= 1.0)
@@ -93,9 +97,10 @@ class Surface:
         return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
 
     def vertex_at(self, where: Pixel, radius: float) -> int | None:
-        """Return the index of the vertex that a click at ``where`` picks: the nearest corner of the triangle under the
-        cursor, else the nearest visible vertex within ``radius``, else None. In X-Ray, the nearest vertex within
-        ``radius`` comes first, visible or not.
+        """Return the index of the vertex that a click at ``where`` picks, or None.
+
+        The first choice is the nearest corner of the triangle under the cursor, the second the nearest visible vertex
+        within ``radius``. In X-Ray, the nearest vertex within ``radius`` comes first, visible or not.
         """
         if self.through and (near := self._nearest(where, radius)) is not None:
             return near
@@ -107,17 +112,16 @@ class Surface:
         return int(corners[np.argmin(self._away(corners, where))])
 
     def vertices_in_box(self, low: Pixel, high: Pixel) -> np.ndarray:
-        """Return the indices (k,) of the vertices in a box between two pixels: only visible vertices, or all in
-        X-Ray.
-        """
+        """Return the indices (k,) of the vertices in a box between two pixels. Hidden vertices count only in X-Ray."""
         inside = np.flatnonzero(_in_view(self._shown))
         pixels = _pixels(self._shown[inside])
         inside = inside[((pixels >= low) & (pixels <= high)).all(axis=1)]
         return inside if self.through else inside[self.seen(inside)]
 
     def seen(self, vertices: np.ndarray) -> np.ndarray:
-        """Return a mask (k,), True for each vertex that is in the view and not hidden by a triangle. ``vertices`` (k,)
-        are the indices of the vertices.
+        """Return a mask (k,) of the vertices that are in the view and not hidden by a triangle.
+
+        ``vertices`` (k,): indices of the vertices.
         """
         clear = _in_view(self._shown[vertices])
         tested = np.flatnonzero(clear)
@@ -151,9 +155,11 @@ class Surface:
 
 
 def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
-    """Return for each vertex the index of its mirror vertex, (n,), across the plane where the coordinate ``axis`` is 0
-    in object space. The index is -1 if no vertex lies within ``tolerance`` times the surface's size of the mirrored
-    position. A vertex on the plane mirrors itself.
+    """Return the index of each vertex's mirror vertex (n,).
+
+    The mirror plane is where the coordinate ``axis`` is 0. The index is -1 if no vertex lies within ``tolerance`` times
+    the surface's size of the mirrored position. A vertex on the plane mirrors itself. ``positions`` (n,3) are in object
+    space.
     """
     from scipy.spatial import cKDTree  # SciPy must not delay Blender's start
 
@@ -165,9 +171,7 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
 
 
 def _in_view(shown: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the points that lie between the near and far clipping planes; ``shown`` (n,4) are
-    homogeneous pixels and depths.
-    """
+    """Return a mask (n,) of the points between the near and far clipping planes."""
     return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
 
 
@@ -176,11 +180,10 @@ def _pixels(shown: np.ndarray) -> np.ndarray:
 
 
 def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return coefficients (t,3) and depths (t,) of pixels in t triangles. Triangles seen edge-on have NaN. In each
-    triangle, the coefficients l_k solve ``p = sum_k l_k c_k`` for the pixel p and the corners c_k. The depth is the
-    depth of the triangle at the pixel.
+    """Return the coefficients l_k (t,3) and the depths (t,) of pixels in t triangles.
 
-    ``corners`` (t,3,4) are homogeneous. ``pixels`` is (t,3) homogeneous, or (1,3) for the same pixel in all triangles.
+    The coefficients solve ``p = sum_k l_k c_k`` for the pixel p and the corners c_k. Triangles seen edge-on have NaN.
+    ``corners`` (t,3,4) and ``pixels`` (t,3) or (1,3) are homogeneous.
     """
     c = corners[..., [0, 1, 3]]
     edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
@@ -191,17 +194,15 @@ def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _holds(mixture: np.ndarray) -> np.ndarray:
-    """Return a mask (t,) of the triangles that the ray through a pixel p hits in front of the viewer. ``mixture`` (t,3)
-    has the coefficients l_k in ``p = sum_k l_k c_k``. In this sum, p is (x, y, 1), and c_k = (X, Y, W) are the
-    triangle's corners in homogeneous pixels.
-    """
+    """Return a mask (t,) of the triangles that a pixel's ray hits: no coefficient in ``mixture`` (t,3) is negative."""
     whole = mixture.sum(axis=1)
     return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
 
 
 def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper corners of the bounding boxes of t triangles, each (t,2), pixels. The box of a
-    triangle that extends behind the viewer is infinite. ``corners`` (t,3,4) are homogeneous.
+    """Return the lower and upper corners of the triangles' bounding boxes, each (t,2), pixels.
+
+    The box of a triangle that extends behind the viewer is infinite. ``corners`` (t,3,4) are homogeneous.
     """
     W = corners[..., 3:]
     before = (W > 0.0).all(axis=(1, 2))
@@ -213,10 +214,7 @@ def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return indices of points (p,) and of boxes (p,) that form p candidate pairs: the box may contain the point. A
-    grid over the points finds the pairs. ``points`` (k,2) are positions of points. ``low`` (t,2) and ``high`` (t,2) are
-    the lower and upper corners of the boxes.
-    """
+    """Return indices of points (p,) and of boxes (p,), for p pairs of a point and a box that may contain the point."""
     origin, far = points.min(axis=0), points.max(axis=0)
     near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))
     cells = int(np.clip(np.sqrt(len(points)), 1, MOST_CELLS))
@@ -241,8 +239,9 @@ def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.nd
 
 
 def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each index i of ``counts`` repeated ``counts[i]`` times, and numbers that count the repetitions of each i
-    from 0: counts 2, 3 give the indices 0 0 1 1 1 and the numbers 0 1 0 1 2.
+    """Return each index i repeated ``counts[i]`` times, and a number per repetition from 0.
+
+    Counts 2, 3 give the indices 0 0 1 1 1 and the numbers 0 1 0 1 2.
     """
     numbers = np.repeat(np.arange(len(counts)), counts)
     return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,5 +1,6 @@
-"""Proposal of dynamic nodes for a body at rest. Dynamic nodes are the vertices whose motion the ConJac solvers
-integrate in time.
+"""Proposal of dynamic nodes for a body at rest.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
 """
 
 from __future__ import annotations
@@ -19,15 +20,14 @@ from ..scene_import.weights_in import group_weights
 from . import picking
 
 ALIKE = 0.01
-"""Largest relative difference in stiffness at which two mirror vertices count as equal."""
+"""Largest relative difference in stiffness between equal mirror vertices."""
 
 
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
-    """Propose dynamic nodes and replace the content of the body's vertex group of dynamic nodes by them; return the
-    group and the number of nodes. Raise SinewError if the mesh, its rest shape or a material's region cannot be used.
-    Not callable in Edit Mode.
+    """Replace the body's dynamic nodes by proposed ones. Returns the vertex group and the number of nodes.
 
-    Nodes are vertices of the mesh itself, so the rest shape of the mesh is used, before any modifier.
+    Nodes are vertices of the mesh itself, so the rest shape of the mesh is used, before any modifier. Not callable in
+    Edit Mode. Raises SinewError if the mesh, its rest shape or a material's region cannot be used.
     """
     # Imports kernels, which must not delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
@@ -64,9 +64,7 @@ def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
 
 
 def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
-    """Return True if the body is symmetric: each vertex has a mirror vertex with equal ``softness``, and either both
-    are pinned (``held``) or neither is. ``opposite`` (n,) is the index of the mirror vertex, or -1.
-    """
+    """Return True if mirror vertices have equal softness and pins; ``opposite`` (n,) is -1 without a mirror vertex."""
     return bool(
         (opposite >= 0).all()
         and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
@@ -75,7 +73,7 @@ def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) 
 
 
 def node_words(obj: Any) -> str:
-    """Return a note that a body without dynamic nodes does not jiggle; "" if it has dynamic nodes."""
+    """Return a note that a body without dynamic nodes does not jiggle. Otherwise the text is empty."""
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""
@@ -83,7 +81,7 @@ def node_words(obj: Any) -> str:
 
 
 def _are_noted(obj: Any, name: str) -> bool:
-    """Return True if picked vertices are recorded for the group ``name``; the weights of the group are not read."""
+    """Return True if picked vertices are recorded for the vertex group ``name``."""
     return any(record.group == name for record in obj.sinew.picks)
 
 

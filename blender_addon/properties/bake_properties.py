@@ -47,7 +47,7 @@ class SinewVibration(bpy.types.PropertyGroup):
 
 
 class SinewBake(bpy.types.PropertyGroup):
-    """Record of the last bake of a body; its frames are in ``folder``."""
+    """Record of the last bake of a body, whose frames are in ``folder``."""
 
     folder: text("Disk Cache", "Folder of the baked frames")
     home: text("Home", "Folder that a Disk Cache beginning with // is relative to")

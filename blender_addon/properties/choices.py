@@ -1,4 +1,4 @@
-"""Enum items made from the library's registries (energies, solvers, integrators ...), for properties and operators.
+"""Enum items made from the library's registries, such as energies, solvers and integrators.
 
 A registry is imported on first use, since it imports Numba, which would delay Blender's start. The number of each item
 is a checksum of its name, so that saved .blend files remain valid when a registry grows or is reordered.
@@ -17,7 +17,7 @@ from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
 OWN = "OWN"
-"""Identifier of the enum item *Same as Body*: the comparison bake uses the setting of the body."""
+"""Identifier of the enum item *Same as Body*: the comparison bake uses the body's setting."""
 AUTOMATIC = "AUTOMATIC"
 _AS_BODY = OWN, "Same as Body", "Use the same setting as the body"
 
@@ -29,14 +29,12 @@ def number_of(name: str) -> int:
 
 @functools.lru_cache(maxsize=32)
 def _kept(items: Items) -> Items:
-    """Return the cached tuple equal to ``items``. The cache keeps its strings alive, since Blender does not copy the
-    strings of dynamic enum items.
-    """
+    """Return a cached copy of ``items``: Blender does not copy the strings of dynamic enum items."""
     return items
 
 
 def _menu(words: Iterable[tuple[str, str, str]]) -> Items:
-    """Return enum items made of ``words``: triples of identifier, label and description."""
+    """Return enum items from triples of identifier, label and description."""
     return _kept(tuple((*each, number_of(each[0])) for each in words))
 
 
@@ -58,9 +56,7 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def own_parameters(energy: str) -> tuple[str, ...]:
-    """Return the names of the additional material settings that the energy named ``energy`` reads; none for an unknown
-    name.
-    """
+    """Return the names of the additional material settings of an energy. The tuple is empty for an unknown energy."""
     from ...core.mechanics.energies.registry import ENERGIES
 
     return ENERGIES[energy].own if energy in ENERGIES else ()
@@ -72,9 +68,7 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def solver_kind(solver: str) -> SolverKind:
-    """Return the solver kind named ``solver``; for an unknown name, a new kind with that name and
-    default properties.
-    """
+    """Return the solver kind named ``solver``. An unknown name returns a new kind with default properties."""
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 
@@ -86,8 +80,9 @@ def live_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def live_solver_name(settings: Any) -> str:
-    """Return the name of the solver that a body uses in live mode: the chosen one or, with Automatic, the body's solver
-    if it is fast enough, else the default of live mode.
+    """Return the name of the solver that a body uses in live mode.
+
+    Automatic stands for the body's solver if it is fast enough, and else for the default of live mode.
     """
     chosen = settings.live.solver
     if chosen != AUTOMATIC:
@@ -96,7 +91,7 @@ def live_solver_name(settings: Any) -> str:
 
 
 def is_matched(settings: Any) -> bool:
-    """Return True if a body's vibrations are matched to those of its full mesh or of a finer mesh."""
+    """Return True if a body's vibrations are matched to its full mesh or to a finer mesh."""
     return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
 
 
@@ -111,13 +106,13 @@ def integrator_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def integrator_label(name: str) -> str:
-    """Return the label of a time integration rule; the name itself for an unknown rule."""
+    """Return the label of a time integration rule, or the name of an unknown rule."""
     return next((label for each, label, _words in _integrators() if each == name), name)
 
 
 def own_of_integrator(name: str) -> tuple[str, ...]:
-    """Return the names of the settings that only the time integration rule named ``name`` reads; none for an unknown
-    name.
+    """Return the names of the settings that only one time integration rule reads. The tuple is empty for an unknown
+    rule.
     """
     from ...core.numerics.integrators.registry import INTEGRATORS
 
@@ -131,8 +126,9 @@ def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def compared_solver_names(settings: Any) -> tuple[str, ...]:
-    """Return the names of solvers to try for a comparison bake, in this order; the first one whose job differs from
-    that of the bake is used.
+    """Return the names of solvers to try for a comparison bake, in this order.
+
+    The comparison uses the first solver whose job differs from that of the bake.
     """
     chosen = settings.compare.solver
     if chosen == AUTOMATIC:
@@ -145,7 +141,7 @@ MATCHES = (
     ("ON", "On", "Match the ghost's vibrations, even if the body's vibrations are not matched"),
     ("OFF", "Off", "Leave the ghost's vibrations unmatched"),
 )
-"""Enum items of the two settings that turn the matching of vibrations on or off in a comparison bake."""
+"""Enum items of the settings that match vibrations in a comparison bake."""
 
 
 def _match_methods() -> list[tuple[str, str, str]]:
@@ -173,7 +169,7 @@ _asking = False
 
 
 def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the installed linear solvers, and of the chosen solver even if it is not installed."""
+    """Return the enum items of the installed linear solvers, and of the chosen linear solver."""
     from ...core.numerics.linear_solvers import registry
 
     global _asking
@@ -189,8 +185,8 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
-    """Return the enum items of the material presets: those of Sinew, then the user's. A user's preset replaces one of
-    Sinew of the same name.
+    """Return the enum items of Sinew's material presets, then of the user's. A user's preset replaces one of the same
+    name.
     """
     from ...core.mechanics.materials.presets import PRESETS
 
@@ -216,9 +212,7 @@ STIFFNESS_UNITS = (("PA", "Pa", 1.0), ("KPA", "kPa", 1e3), ("MPA", "MPa", 1e6), 
 
 
 def fitting_unit(stiffness: float) -> str:
-    """Return the identifier of the largest unit in which ``stiffness`` (Pa) is at least 1. Return PA if ``stiffness``
-    is less than 1 Pa.
-    """
+    """Return the identifier of the largest unit in which ``stiffness``, Pa, is at least 1. The smallest unit is PA."""
     return next((name for name, _, size in reversed(STIFFNESS_UNITS) if stiffness >= size), "PA")
 
 

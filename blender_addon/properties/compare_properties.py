@@ -1,4 +1,4 @@
-"""Settings of the comparison bake, a second bake drawn as a ghost over the first: ``Object.sinew.compare``.
+"""Settings of the comparison bake, ``Object.sinew.compare``. This second bake is drawn as a ghost over the first.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -15,9 +15,7 @@ from .mirror import field_of, integer, menu, switch, text, vector
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
-    """Return an integer property for a setting of the comparison bake: the field ``name`` of the class ``settings``. A
-    positive value replaces the body's own value of this field; 0, the default, keeps it.
-    """
+    """Return an integer property for the comparison bake; 0 keeps the body's own value of the field ``name``."""
     field = field_of(settings, name)
     return integer(
         label,

@@ -78,8 +78,9 @@ SinewFieldWeights.__annotations__.update(
 
 
 def fields_for(obj: Any, view_layer: Any) -> list[Any]:
-    """Return the force field objects of a view layer that may act on a body, sorted by name. If the body has an
-    effector collection, only its objects are returned; the body and its bake result are left out.
+    """Return the force field objects that may act on a body, sorted by name.
+
+    An effector collection of the body limits the search in the view layer. The body and its bake result are left out.
     """
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
@@ -100,8 +101,9 @@ def fluid_domain(obj: Any) -> Any:
 
 
 def reason_for(settings: Any) -> str:
-    """Return the reason why a force field with these ``settings`` (``Object.field``) cannot act on any body; "" if it
-    can.
+    """Return the reason why a force field cannot act on any body. The text is empty if the field can act.
+
+    ``settings``: ``Object.field``.
     """
     if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
         return "choose a fluid domain as its Domain Object"
@@ -109,16 +111,19 @@ def reason_for(settings: Any) -> str:
 
 
 def weight_of(obj: Any, kind: str) -> float:
-    """Return a body's factor on force fields of type ``kind``: the product of its weights for this type and for all
-    types. Return 0 for types that do not act on bodies.
+    """Return a body's factor on force fields of type ``kind``.
+
+    The factor is the product of the body's weights for this type and for all types. Types that do not act on bodies
+    return 0.
     """
     weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
     return weights.all * getattr(weights, name) if name else 0.0
 
 
 def is_enabled(obj: Any, view_layer: Any) -> bool:
-    """Return True if a force field acts in a view layer: it and a collection that contains it are enabled in viewports.
-    As in Blender, the eye icon has no effect.
+    """Return True if a force field acts in a view layer.
+
+    The field and a collection that contains it must be enabled in viewports. As in Blender, the eye icon has no effect.
     """
     return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
 

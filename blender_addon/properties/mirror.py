@@ -1,5 +1,4 @@
-"""Functions that make Blender properties, some of them from fields of the library's settings classes, and that round
-the 32-bit values that Blender stores.
+"""Constructors of Blender properties, some from the library's settings classes, and rounding of 32-bit values.
 
 Files that call these functions must not have ``from __future__ import annotations``: Blender reads the annotations as
 values.
@@ -17,9 +16,7 @@ from .choices import number_of
 
 
 def clean(value: float) -> float:
-    """Return a 32-bit float rounded to six significant digits, which recovers the decimal number
-    that the user entered.
-    """
+    """Return a 32-bit float rounded to six significant digits, the decimal number that the user entered."""
     return float(f"{value:.6g}")
 
 
@@ -32,7 +29,7 @@ def stiffness_of(log_stiffness: float) -> float:
 
 
 def field_of(settings: type, name: str) -> dataclasses.Field:
-    """Return a field of a settings dataclass by name."""
+    """Return a field of a dataclass by name."""
     return next(f for f in dataclasses.fields(settings) if f.name == name)
 
 
@@ -40,8 +37,9 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """Return a Blender property made by the constructor ``make``. By default the property cannot be animated. Library
-    overrides can override the property unless it is read-only.
+    """Return a Blender property made by the constructor ``make``. By default the property cannot be animated.
+
+    Library overrides can change the property unless it is read-only.
     """
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
     kept = {} if "get" in options and "set" not in options else {"override": override}
@@ -58,12 +56,12 @@ _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
-    """Return a Blender property that mirrors the field ``name`` of the class ``settings``: its type, range, default and
-    help. The label is ``label`` or, by default, the field's name. The field's unit is appended to the label.
+    """Return a Blender property that mirrors the field ``name`` of ``settings``: type, range, default and help.
 
-    ``options`` are keyword arguments of the property's constructor. ``unit="LENGTH"`` leaves the unit out of the label,
-    since Blender displays the unit with the value. ``items`` may be a callback of :mod:`choices` that returns enum
-    items. ``default`` is required if the default of the field is None.
+    The default ``label`` is the field's name. The field's unit is appended to the label. ``options`` are keyword
+    arguments of the property's constructor. ``unit="LENGTH"`` leaves the unit out of the label, since Blender displays
+    the unit with the value. ``items`` may be a callback of :mod:`choices` that returns enum items. ``default`` is
+    required if the field's default is None.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))

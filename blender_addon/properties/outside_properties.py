@@ -55,7 +55,7 @@ class SinewSpring(bpy.types.PropertyGroup):
 
 
 def _put_ground_below(self: Any, context: Any) -> None:
-    """Lower the ground to just below the body, if Ground is enabled while a part of the body lies below the ground.
+    """Lower an enabled ground to just below the body.
 
     Blender centers new meshes at the origin, so half of a new body lies below a ground at height 0.
     """
@@ -125,7 +125,7 @@ class SinewCollider(bpy.types.PropertyGroup):
 
 
 CONTROLLED = tuple(f"stiffness_{k}" for k in range(1, 21))
-"""Names of the stiffness factors of the 20 slowest vibrations: separate properties, so that each can be keyed."""
+"""Names of the stiffness factors of the 20 slowest vibrations. Separate properties can be keyed separately."""
 
 
 class SinewVibrations(bpy.types.PropertyGroup):

@@ -1,7 +1,7 @@
 """The user's material presets, one file per preset in Blender's preset folder.
 
-Blender's own presets are scripts that it executes. Sinew's are validated JSON, so that a downloaded preset cannot run
-code.
+Blender's own presets are scripts that Blender executes. Sinew's presets are validated JSON, so that a downloaded preset
+cannot run code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PREFIX, SUFFIX = "material-", ".json"
 
 
 class OwnPresets(NamedTuple):
-    """Presets in the user's folder: ``materials`` sorted by name, and ``refused``, messages about unreadable files."""
+    """Presets in the user's folder. ``materials``: sorted by name. ``refused``: messages about unreadable files."""
 
     materials: tuple[MaterialSettings, ...]
     refused: tuple[str, ...]
@@ -40,14 +40,15 @@ def folder() -> Path:
 
 
 def path_of(name: str) -> Path:
-    """Return the path of the file of the preset called ``name``. The file name contains the name in percent encoding;
-    on a file system that ignores case, names that differ only in case share a file.
+    """Return the path of the file of the preset called ``name``.
+
+    On a file system that ignores case, names that differ only in case share a file.
     """
     return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
 
 
 def own_presets() -> OwnPresets:
-    """Return all presets of the user, read again only after a preset file has changed."""
+    """Return all presets of the user. Changed files are read again."""
     files = sorted(folder().glob(f"{PREFIX}*{SUFFIX}")) if folder().is_dir() else []
     return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.is_file()))
 
@@ -65,7 +66,7 @@ def _read(files: tuple[tuple[Path, int, int], ...]) -> OwnPresets:
 
 
 def read(path: Path) -> MaterialSettings:
-    """Read one preset; raise MaterialError if the file is not valid."""
+    """Read one preset. Raises MaterialError if the file is not valid."""
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("the file is too large")
@@ -84,8 +85,8 @@ def read(path: Path) -> MaterialSettings:
 
 
 def save(settings: MaterialSettings) -> None:
-    """Save a material as a preset; an existing preset of the same name is replaced. Raise StoreError if the file cannot
-    be written.
+    """Save a material as a preset. A preset of the same name is replaced. Raises StoreError if the file cannot be
+    written.
     """
     path = path_of(settings.name)
     with refusing(f"The folder {path.parent} cannot be created", "Check that you can write there."):
@@ -96,5 +97,5 @@ def save(settings: MaterialSettings) -> None:
 
 
 def remove(name: str) -> None:
-    """Delete a preset; raise StoreError if it cannot be deleted."""
+    """Delete a preset. Raises StoreError if the preset cannot be deleted."""
     array_file.remove(path_of(name))

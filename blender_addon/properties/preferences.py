@@ -26,7 +26,7 @@ class SinewPreferences(bpy.types.AddonPreferences):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw the preferences (``ui.preferences``)."""
+        """Draw the preferences (called by Blender)."""
         from ...ui import preferences
 
         preferences.draw(self, self.layout, context)

@@ -113,9 +113,7 @@ def _logarithm(label: str, noun: str, default: float) -> Any:
 
 
 def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """Return a property that shows a Young's modulus in the unit of the material. The value is stored as a base-10
-    logarithm in the property named ``kept``.
-    """
+    """Return a property that shows the Young's modulus stored in ``kept`` in the material's unit."""
 
     def _get(self: Any) -> float:
         return stiffness_of(getattr(self, kept)) / _unit_size(self)
@@ -216,7 +214,7 @@ def _place_warning(self: Any) -> str:
 
 
 def _paint_active_material(self: Any, context: Any) -> None:
-    """In Weight Paint mode, select the vertex group of the material that became active, so that it can be painted."""
+    """Select the vertex group of the active material in Weight Paint mode."""
     obj = self.id_data
     if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
         return

@@ -21,28 +21,30 @@ from ...core.jobs.store.cached_handles import Handles
 from ..scene_import.mesh_in import transform
 
 SMALLEST = 2.5e-4
-"""Minimum bulge as a fraction of the body's longest side; smaller bulges are omitted. The bulge is the displacement
-that corrects linear interpolation halfway between two frames. A rotation by about three degrees per frame causes a
-bulge of this size.
+"""Minimum correction of linear interpolation (bulge), as a fraction of the body's longest side.
+
+Smaller bulges are omitted. A rotation by about three degrees per frame causes a bulge of this size.
 """
 EXPLAINED = 0.5
-"""Maximum residual of the best-fit rigid motion in a frame interval, as a fraction of the motion in this interval. If
-the residual is larger, the motion is not nearly rigid, and the interpolation in this interval is not corrected.
+"""Maximum residual of a frame interval's best-fit rigid motion, as a fraction of the motion.
+
+If the residual is larger, the motion is not nearly rigid, and the interpolation in this interval is not corrected.
 """
 
 CHORDS = 0.5
-"""Maximum bulge at a pinned vertex, as a fraction of the vertex's straight path (chord) between two frames. The bulge
-is the displacement that corrects linear interpolation halfway between the frames. A vertex that makes half a turn per
-frame has this bulge. A larger bulge means that the pins do not follow the body's rotation.
+"""Maximum correction (bulge) at a pinned vertex, as a fraction of the vertex's path between two frames.
+
+A vertex that makes half a turn per frame has this bulge. A larger bulge means that the pins do not follow the body's
+rotation.
 """
 
 
 class Bulge(NamedTuple):
     """Correction of linear interpolation halfway between two successive frames, as an affine map of the positions.
 
-    Let x_0 and x_1 (n,3) be the positions at the two frames, in object coordinates. Linear interpolation gives
-    ``(x_0 + x_1) / 2`` halfway between the frames, which shrinks a rotating body. The bulge (n,3) is the displacement
-    to add to this mean: ``x_0 @ first.T + x_1 @ second.T + shift``.
+    Let x_0 and x_1 (n,3) be the positions at the two frames, in object coordinates. Linear interpolation gives ``(x_0 +
+    x_1) / 2`` halfway between the frames, which shrinks a rotating body. The bulge (n,3) is the displacement to add to
+    this mean: ``x_0 @ first.T + x_1 @ second.T + shift``.
 
     Attributes
     ----------
@@ -54,17 +56,17 @@ class Bulge(NamedTuple):
     shift: np.ndarray
 
     def of(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the bulge (n,3): the displacement to add to the mean of the positions ``before`` (n,3) and ``after``
-        (n,3) at two successive frames, so that linear interpolation does not shrink the body.
+        """Return the bulge (n,3): the displacement from the mean of two frames to the correct positions halfway.
+
+        ``before`` and ``after`` (n,3): positions at the two frames.
         """
         return before @ self.first.T + after @ self.second.T + self.shift
 
 
 def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> dict[int, np.ndarray]:
-    """Return the bulges of a body as a dictionary. A bulge (n,3) is the displacement that corrects linear interpolation
-    halfway between the two frames of a frame interval. The key of a bulge is the index of the interval's first frame in
-    ``frames``.
+    """Return the bulges (n,3) of a body by the index in ``frames`` of their interval's first frame.
 
+    A bulge is the displacement that corrects linear interpolation halfway between the two frames of an interval.
     ``positions`` yields the vertices (n,3) of each frame, in object coordinates. An interval is omitted if its frames
     are not consecutive, if its largest bulge is below :data:`SMALLEST`, if the motion is not nearly rigid, or if a pin
     does not follow the rotation.
@@ -74,9 +76,10 @@ def bulges(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> 
 
 
 def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarray]) -> str:
-    """Return a warning about the frame interval in which Mesh Cache, which interpolates linearly, shrinks the body
-    most. Return "" if the body shrinks by less than 1 %. ``positions`` yields the vertices (n,3) of each of the
-    ``frames``, in object coordinates.
+    """Return a warning about the frame interval in which Mesh Cache shrinks the body most.
+
+    Mesh Cache interpolates linearly. The text is empty if the body shrinks by less than 1 %. ``positions`` yields the
+    vertices (n,3) of each of the ``frames``, in object coordinates.
     """
     found = _bulges(job, frames, positions, job.body.pinned_vertices)
     angles = {frames[k]: rotation_angle(before, after) for k, _, before, after in found}
@@ -91,11 +94,10 @@ def smaller_words(job: Job, frames: Sequence[int], positions: Iterable[np.ndarra
 
 
 def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int, np.ndarray]:
-    """Return the bulges of a body as a dictionary. A bulge is a correction of linear interpolation halfway between the
-    two frames of a frame interval. It consists of matrices (1+h,4,3) that are added there to the matrices of the
-    skinning handles. The key of a bulge is the index of the interval's first frame in ``handles.frames``.
+    """Return the bulges of skinning handles by the index in ``handles.frames`` of their interval's first frame.
 
-    ``rest`` (n,3): positions of the vertices before the handles displace them.
+    A bulge (1+h,4,3) corrects linear interpolation halfway between the two frames of an interval: it is added to the
+    matrices of the handles. ``rest`` (n,3): positions of the vertices before the handles displace them.
     """
     pins = job.body.pinned_vertices
     some = np.concatenate([pins, np.arange(0, len(rest), max(1, len(rest) // 1000))])  # enough to fit a rotation
@@ -117,11 +119,10 @@ def bulges_of_handles(rest: np.ndarray, job: Job, handles: Handles) -> dict[int,
 def _bulges(
     job: Job, frames: Sequence[int], positions: Iterable[np.ndarray], pins: np.ndarray
 ) -> Iterator[tuple[int, Bulge, np.ndarray, np.ndarray]]:
-    """Yield four values for each frame interval with a bulge, the displacement that corrects linear interpolation
-    halfway between the interval's two frames. The values are the index of the interval's first frame in ``frames``, the
-    bulge, and the positions (n,3) at the first and at the second frame.
+    """Yield each frame interval with a correction of linear interpolation (bulge).
 
-    ``positions`` yields the positions (n,3) at each of the ``frames``. ``pins`` are the indices of the pinned vertices.
+    The values are the index of the interval's first frame in ``frames``, the bulge, and the positions (n,3) at both
+    frames.
     """
     matrices = job.frame_matrices
     for k, (before, after) in enumerate(itertools.pairwise(map(np.float64, positions))):
@@ -138,10 +139,9 @@ def _bulges(
 
 
 def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge | None:
-    """Return the bulge (correction of linear interpolation) of an interval; None if the motion is not nearly rigid.
+    """Return the correction of linear interpolation in an interval, or None if the motion is not nearly rigid.
 
-    ``to_world`` (2,4,4) are the object's matrices at the interval's two frames, ``before`` and ``after`` (n,3) the
-    positions at these frames, in object coordinates.
+    ``to_world`` (2,4,4). ``before``, ``after`` (n,3): object coordinates.
     """
     linear, shifts = to_world[:, :3, :3], to_world[:, :3, 3]
     world = [transform(matrix, points) for matrix, points in zip(to_world, (before, after))]

@@ -1,4 +1,4 @@
-"""Export of baked objects to Alembic and USD by Blender's exporters, which write the evaluated meshes."""
+"""Export of baked objects to Alembic and USD by Blender's exporters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import bpy
 MESHES = {"flatten": False, "uvs": True, "normals": True, "vcolors": True, "apply_subdiv": True}
 """Alembic export options for meshes."""
 POSITIONS = {"export_animation": True, "export_shapekeys": False, "export_armatures": False, "export_hair": False}
-"""USD export options: evaluated positions, without shape keys and armatures, which would replace them."""
+"""USD export options: evaluated positions only. Shape keys and armatures would replace the positions."""
 
 
 def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: tuple[int, int]) -> None:
-    """Export objects to the file ``path`` in the format ``kind``, ALEMBIC or USD, for all frames from ``frames[0]`` to
-    ``frames[1]``; raise RuntimeError if the export fails.
+    """Export objects to the file ``path``, for all frames from ``frames[0]`` to ``frames[1]``.
+
+    ``kind``: ALEMBIC or USD. Raises RuntimeError if the export fails.
     """
     if kind == "USD" and frames[0] < 0:  # USD exports the scene's frame range, which cannot be negative
         raise RuntimeError(f"USD has no negative frames, but the bake begins at frame {frames[0]}: choose Alembic.")
@@ -34,14 +35,14 @@ def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: 
 
 
 def _textures() -> dict[str, Any]:
-    """Return the USD export options that copy textures to a folder beside the file, so that both can be moved."""
+    """Return the USD export options that copy textures to a folder beside the file."""
     by_mode = "export_textures_mode" in bpy.ops.wm.usd_export.get_rna_type().properties  # since 4.4
     return {"export_textures_mode": "NEW"} if by_mode else {"export_textures": True}
 
 
 @contextmanager
 def _only(objects: Sequence[Any], context: Any, frames: tuple[int, int]) -> Iterator[None]:
-    """Select only ``objects`` and set the scene's frame range within the context; then restore all that changed."""
+    """Select only ``objects`` and set the scene's frame range within the context."""
     layer, scene = context.view_layer, context.scene
     for obj in objects:
         if layer.objects.get(obj.name) != obj:

@@ -1,9 +1,11 @@
-"""Search for objects that depend on the shape of a baked object. If a duplicate shows the bake, the dependent objects
-do not follow the bake, but the shape of the original object.
+"""Search for objects that depend on the shape of a baked object.
+
+If a duplicate shows the bake, the dependent objects do not follow the bake, but the shape of the original object.
 
 Blender's dependency graph contains all these relations: modifiers, nested node inputs, hair on a surface, vertex
 parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
-recomputes. The graph skips hidden objects and objects shown only as instances; they are found as users of the object.
+recomputes. The graph skips hidden objects and objects shown only as instances. These objects are found as users of the
+baked object.
 """
 
 from __future__ import annotations
@@ -17,13 +19,11 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of the objects that depend on the shape of ``obj``. The objects do not follow the bake
-    of ``obj``, since a duplicate, the ``carrier``, shows the bake.
+    """Return the names of the objects that depend on the shape of ``obj``, not on its bake.
 
-    If ``obj`` is a collision object, so is the carrier. Objects that depend on both shapes, such as cloth that collides
-    with both objects, are then omitted, since they also react to the bake.
-
-    Dependence on the transform alone is harmless, since the carrier has the same transform.
+    The ``carrier``, a duplicate, shows the bake. If ``obj`` is a collision object, so is the carrier. Objects that
+    depend on both shapes, such as cloth that collides with both, also react to the bake, and are omitted. Dependence on
+    the transform alone is harmless, since the carrier has the same transform.
     """
     layer = context.view_layer
     layer.update()
@@ -36,7 +36,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
     bakes = {other.sinew.bake.result for other in bpy.data.objects}
 
     def follows(other: Any) -> bool:
-        """Return True if ``other`` depends on the shape of the object whose followers are searched."""
+        """Return True if ``other`` depends on the shape of the original object."""
         is_hidden = not other.evaluated_get(depsgraph).is_evaluated
         return (
             other.session_uid in led
@@ -50,9 +50,7 @@ def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
 
 
 def _recomputed(obj: Any, layer: Any) -> set[int]:
-    """Return the ``session_uid`` of all objects that Blender recomputes in a view ``layer`` when the shape of ``obj``
-    changes.
-    """
+    """Return the ``session_uid`` of all objects that Blender recomputes when the shape of ``obj`` changes."""
     with noted() as changed:
         obj.update_tag(refresh={"DATA"})
         layer.update()
@@ -60,9 +58,7 @@ def _recomputed(obj: Any, layer: Any) -> set[int]:
 
 
 def _users_of(obj: Any) -> set[Any]:
-    """Return the data-blocks that use an object, directly or through other data-blocks. The search does not continue
-    through objects and scenes.
-    """
+    """Return the data-blocks that use an object, directly or through data-blocks other than objects and scenes."""
     users, found, ahead = bpy.data.user_map(), set(), [obj]
     while ahead:
         new = users.get(ahead.pop(), set()) - found - {obj}
@@ -72,11 +68,10 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning if other objects follow ``obj`` although another object, the ``carrier``, shows the bake of
-    ``obj``. Also warn if the visibility of ``obj`` is keyed. Return "" if there is nothing to warn about, or if
-    ``carrier`` is ``obj``.
+    """Return a warning if other objects follow ``obj`` instead of its bake, shown by the ``carrier``.
 
-    ``kind`` is the type of the result: "KEYS" (shape keys), "NODES" (Geometry Nodes) or "CACHE" (Mesh Cache).
+    A keyed visibility of ``obj`` is also reported. The text is empty without a problem. ``kind``: type of the result,
+    "KEYS" (shape keys), "NODES" (Geometry Nodes) or "CACHE" (Mesh Cache).
     """
     if carrier == obj:
         return ""

@@ -1,6 +1,7 @@
-"""Writer of baked frames to the scene: as shape keys, as handles for Geometry Nodes, or as a file for the Mesh Cache
-modifier. The frames are written to the object itself or to a duplicate of the object with its own mesh. The object with
-the result is called the carrier.
+"""Writer of baked frames to the scene: shape keys, handles for Geometry Nodes, or a file for the Mesh Cache modifier.
+
+The frames are written to the object itself, or to a duplicate of the object with its own mesh. The object with the
+result is called the carrier.
 """
 
 from __future__ import annotations
@@ -30,20 +31,18 @@ from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
 KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": mesh_cache}
-"""Module for each type of result. Each module has the functions ``remove``, which removes a result, and ``lost``, which
-reports missing data of a result.
-"""
+"""Module per type of result. ``remove`` of a module removes a result, ``lost`` reports missing data of a result."""
 
 SAME = 1e-6
-"""Largest difference of coordinates, relative to the mesh's longest side, that counts as round-off."""
+"""Largest difference of coordinates that counts as round-off, as a fraction of the mesh's longest side."""
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
-    """Write baked frames as shape keys to the carrier, which is ``obj`` or a duplicate of ``obj`` with its own mesh.
-    Remove the earlier result, and return the carrier.
+    """Write baked frames as shape keys, and remove the earlier result. Returns the carrier of the result.
 
-    ``read(frame)`` returns world positions (n,3) m. All frames are read before the scene is changed. Raise MeshError if
-    the carrier's mesh does not have the job's number of vertices.
+    The carrier is ``obj`` or a duplicate of ``obj`` with its own mesh. ``read(frame)`` returns world positions (n,3),
+    m. All frames are read before the scene is changed. Raises MeshError if the carrier's mesh does not have the job's
+    number of vertices.
     """
     local = list(local_frames(job, frames, read))
     target = _carrier(obj, context, job)
@@ -61,9 +60,11 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
-    """Write baked frames as skinning handles to the carrier, which is ``obj`` or a duplicate of ``obj`` with its own
-    mesh. Remove the earlier result, and return the carrier. The handles are affine maps in object coordinates, blended
-    by vertex weights. Raise MeshError if the carrier's mesh does not have the job's number of vertices.
+    """Write baked frames as skinning handles, and remove the earlier result. Returns the carrier of the result.
+
+    The carrier is ``obj`` or a duplicate of ``obj`` with its own mesh. The handles are affine maps in object
+    coordinates, blended by vertex weights. Raises MeshError if the carrier's mesh does not have the job's number of
+    vertices.
     """
     target = _carrier(obj, context, job, on_itself=None if job.body.initial_shape is None else False)
     if job.body.initial_shape is not None:  # handles displace the rest shape, not the initial shape
@@ -83,9 +84,11 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
 def apply_cache(
     obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
 ) -> Any:
-    """Write baked frames as a PC2 file in ``folder``, and add to the carrier a Mesh Cache modifier that plays the file.
-    The carrier is ``obj`` or a duplicate of ``obj`` with its own mesh. Return the carrier. Raise StoreError if the file
-    cannot be written. Raise MeshError if the simulated mesh does not have the job's number of vertices.
+    """Write baked frames as a PC2 file in ``folder``, for a Mesh Cache modifier. Returns the carrier of the modifier.
+
+    The carrier is ``obj`` or a duplicate of ``obj`` with its own mesh. ``read(frame)`` returns world positions (n,3),
+    m. Raises StoreError if the file cannot be written. Raises MeshError if the simulated mesh does not have the job's
+    number of vertices.
     """
     position, points = stack_position(obj), len(job.body.surface.positions)
     local = local_frames(job, frames, read)
@@ -112,11 +115,7 @@ def apply_cache(
 
 
 def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
-    """Remove the earlier result, and return the object that carries the new result: ``obj`` or a new duplicate.
-
-    ``on_itself`` is True if ``obj`` itself can carry the result; None takes this from ``stack_position(obj)``.
-    Raise MeshError if the carrier's number of vertices differs from the job's.
-    """
+    """Remove the earlier result, and return the carrier of the new result: ``obj`` or a new duplicate."""
     before, target = _detach(obj), obj
     try:
         position = stack_position(obj)
@@ -137,10 +136,7 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
 
 def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
-    """Return the undeformed vertex positions (n,3) of ``obj``, for use as vertices of the duplicate ``target``. Some
-    modifiers and textures read undeformed positions (:mod:`.original_coordinates`). Return None if ``target`` is
-    ``obj`` itself, if its vertices have these positions already, or if it has another number of vertices.
-    """
+    """Return the undeformed vertex positions (n,3) of ``obj`` if its duplicate needs them, else None."""
     if target == obj:
         return None
     own = _own_positions(target.data)
@@ -183,10 +179,7 @@ def _own_positions(mesh: Any) -> np.ndarray:
 
 
 def _duplicate(obj: Any, position: StackPosition, context: Any, job: Job) -> Any:
-    """Return a copy of ``obj`` that will show the baked result. ``position`` is the position in the modifier stack at
-    which the shape is simulated. Modifiers before it are applied to the mesh of the copy, as they are at the first
-    frame of ``job``. Modifiers after it are copied.
-    """
+    """Return a copy of ``obj`` with the modifiers before ``position`` applied to the mesh."""
     with cut_after(obj, position), at_frame(context.scene, job.frame_start):
         with mesh_at_position(obj, position, context) as (_, evaluated):
             depsgraph = context.evaluated_depsgraph_get()
@@ -215,9 +208,7 @@ def remove_result(obj: Any) -> None:
 
 
 def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
-    """Delete the duplicate ``before`` of an earlier bake and remap its users to the object ``now``. If ``moves``, also
-    move ``now`` to the collections of the deleted duplicate.
-    """
+    """Delete the duplicate of an earlier bake, and remap its users to the object ``now``."""
     homes, held, views = before.users_collection, _held(before), local_views_of(before)
     if moves and homes:
         for collection in now.users_collection:
@@ -236,21 +227,14 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
-    """Return the view layers in which an object is selected or active. Each view layer comes in a pair with a bool,
-    True if the object is active in the view layer.
-    """
+    """Return pairs of a view layer in which an object is selected or active, and True if it is active."""
     layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     found = ((layer, layer.objects.active == obj) for layer in layers)
     return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]
 
 
 def _detach(obj: Any) -> Any | None:
-    """Remove the result from ``obj`` itself, and restore the object's visibility; return the duplicate that carries the
-    result, which the caller deletes.
-
-    Return None if there is no duplicate. Also return None if another object, such as a copy of ``obj``, refers to the
-    same duplicate as its result.
-    """
+    """Remove the result from ``obj``, and return the duplicate to delete, or None."""
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]
     if record.on_itself and not has_linked_mesh(obj):
@@ -271,7 +255,7 @@ def _detach(obj: Any) -> Any | None:
 
 
 def lost_words(obj: Any) -> str:
-    """Return a message about missing data of a baked object's result; "" if the result is complete."""
+    """Return a message about missing data of a baked object's result. The text is empty if the result is complete."""
     record = obj.sinew.bake
     if record.status == "NONE" or not record.frames:
         return ""

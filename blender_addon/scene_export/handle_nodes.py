@@ -14,16 +14,17 @@ from typing import Any
 import bpy
 
 ATTRIBUTE = "Sinew Weight "
-"""Prefix of the names of the weight attributes; the index of the handle follows."""
+"""Prefix of the names of the weight attributes, before the index of the handle."""
 ROWS = ("Along X", "Along Y", "Along Z", "Shift")
 _OBJECT_NODE = "Handles"
 
 
 def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float, float], size: float) -> Any:
-    """Return a new Geometry Nodes group that displaces a mesh by the skinning handles stored in the object ``handles``.
+    """Return a new Geometry Nodes group that displaces a mesh by skinning handles.
 
-    ``count`` is the number of weight attributes, without the constant weight w_0 = 1. The handle matrices act on the
-    homogeneous coordinates ``[(p - centre) / size, 1]`` of the position p.
+    ``handles``: object whose mesh stores the handles. ``count``: number of weight attributes, without the constant
+    weight w_0 = 1. The handle matrices act on the homogeneous coordinates ``[(p - centre) / size, 1]`` of the position
+    p.
     """
     group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     group.is_modifier = True
@@ -36,9 +37,7 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
-        """Return four sockets with the rows of a handle's (4,3) matrix. The handle mesh stores each row as the position
-        of a vertex; ``first`` is the socket with the index of the first of the four vertices.
-        """
+        """Return four sockets, the rows of a handle's (4,3) matrix, stored as vertices from the index ``first``."""
         return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")
@@ -71,13 +70,13 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
 
 
 def handles_of(group: Any) -> Any | None:
-    """Return the handle object of a node group; None if it is missing or Sinew did not make the group."""
+    """Return the handle object of a node group, or None if the group has none."""
     node = group.nodes.get(_OBJECT_NODE) if group is not None else None
     return node.inputs["Object"].default_value if node is not None and "Object" in node.inputs else None
 
 
 class _Tree:
-    """Builder of a node tree. Inputs are given as values or as output sockets of other nodes."""
+    """Builder of a node tree. Inputs are values, or output sockets of other nodes."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
@@ -89,7 +88,7 @@ class _Tree:
         return node
 
     def fill(self, node: Any, **inputs: Any) -> None:
-        """Set inputs of a node by name, to values or to links from output sockets."""
+        """Set inputs of a node by name."""
         for name, value in inputs.items():
             self._set(next(s for s in node.inputs if s.name == name and s.enabled), value)
 
@@ -115,14 +114,13 @@ class _Tree:
         return node.outputs[0]
 
     def sample(self, mesh: Any, position: Any, index: Any) -> Any:
-        """Return a socket with the value of ``position`` at the vertex ``index`` of a mesh (new Sample Index node)."""
+        """Return a socket with ``position`` at the vertex ``index`` of a mesh."""
         node = self._group.nodes.new("GeometryNodeSampleIndex")
         node.data_type, node.domain = "FLOAT_VECTOR", "POINT"
         self.fill(node, Geometry=mesh, Value=position, Index=index)
         return next(socket for socket in node.outputs if socket.enabled)
 
     def arrange(self) -> None:
-        """Arrange the nodes in columns by their distance from the input."""
         rank = dict.fromkeys(self._group.nodes, 0)
         for _ in range(len(rank)):
             for link in self._group.links:

@@ -1,7 +1,7 @@
-"""Writer of a bake as skinning handles: weight attributes on the body's mesh, a handle object whose mesh has one shape
-key per frame, and a Geometry Nodes modifier that displaces the body.
+"""Writer of a bake as skinning handles, which Blender plays without Sinew.
 
-Blender plays the bake without Sinew. Weights are float attributes, since vertex groups cannot store negative weights.
+The bake consists of weight attributes on the body's mesh, a handle object with one shape key per frame, and a Geometry
+Nodes modifier that displaces the body. Weights are float attributes, since vertex groups cannot store negative weights.
 The handle object is not in a scene, so that users cannot delete it by mistake. Blender evaluates it nevertheless, since
 the node group refers to it.
 """
@@ -20,12 +20,12 @@ from .shape_keys import drop_mesh, write_keys
 
 
 def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
-    """Add a Geometry Nodes modifier to ``obj``, first in the stack, and return the modifier's node group. The modifier
-    displaces the vertices by the handles (affine maps) and vertex weights in ``found``.
+    """Add a Geometry Nodes modifier that displaces ``obj`` by skinning handles. Returns the modifier's node group.
 
-    ``bulges`` maps an index k to matrices (1+h,4,3) that correct linear interpolation between frames. The matrices are
-    added to the handle matrices halfway between ``found.frames[k]`` and ``found.frames[k + 1]``. The first matrix
-    applies to all vertices alike, and the other h matrices are weighted by the h vertex weights.
+    The modifier is the first in the stack. ``found``: handles (affine maps) and vertex weights. ``bulges`` maps an
+    index k to matrices (1+h,4,3) that correct linear interpolation. The matrices are added to the handle matrices
+    halfway between ``found.frames[k]`` and ``found.frames[k + 1]``. The first matrix applies to all vertices alike, and
+    the other h matrices are weighted by the h vertex weights.
     """
     mesh = obj.data
     drop_weights(mesh)
@@ -48,19 +48,19 @@ def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.
 
 
 def remove_modifiers(obj: Any, group: Any) -> None:
-    """Remove from ``obj`` all Geometry Nodes modifiers that use the given node group."""
+    """Remove the Geometry Nodes modifiers of ``obj`` that use the node ``group``."""
     for modifier in _modifiers(obj, group):
         obj.modifiers.remove(modifier)
 
 
 def drop_weights(mesh: Any) -> None:
-    """Remove the attributes with handle weights from a mesh."""
+    """Remove the attributes of handle weights from a mesh."""
     for name in [attribute.name for attribute in mesh.attributes if attribute.name.startswith(ATTRIBUTE)]:
         mesh.attributes.remove(mesh.attributes[name])
 
 
 def drop_group(group: Any) -> None:
-    """Remove a node group without users. Then remove its handle object, if unused, with its mesh and animation."""
+    """Remove an unused node group, and then its handle object if it is unused, too."""
     handles = handles_of(group)
     if group.users - group.use_fake_user == 0:
         bpy.data.node_groups.remove(group)
@@ -72,8 +72,10 @@ def drop_group(group: Any) -> None:
 
 
 def remove(obj: Any, group: Any, shared: bool) -> None:
-    """Remove the modifiers with the node ``group`` of a result from ``obj``, and the handle weights from its mesh. The
-    weights are kept if ``shared``, that is, if another object's result uses the mesh.
+    """Remove a result from ``obj``.
+
+    The result consists of the modifiers with the node ``group`` and the handle weights of the mesh. The weights are
+    kept if ``shared``: another object's result uses the mesh.
     """
     remove_modifiers(obj, group)
     if not shared:
@@ -81,8 +83,9 @@ def remove(obj: Any, group: Any, shared: bool) -> None:
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Return a message if the modifier, handles or weights of a result on ``obj`` are missing; "" if it is complete.
-    ``record`` is the bake record.
+    """Return a message about missing data of a result on ``obj``. The text is empty if the result is complete.
+
+    ``record``: the bake record.
     """
     group = record.nodes
     if group is None or not _modifiers(obj, group):

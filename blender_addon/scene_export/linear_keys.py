@@ -1,5 +1,6 @@
-"""F-curves of simulated values, with one key per frame and linear interpolation, and parabolic F-curves that are 0 at
-two frames and 1 halfway between these frames.
+"""F-curves of simulated values with linear interpolation, and parabolic F-curves.
+
+A linear F-curve has one key per frame. A parabolic F-curve is 0 at two frames and 1 halfway between these frames.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ FREE = 0
 
 
 def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key a property that has c channels, with linear interpolation. ``path`` is the property's data path on ``owner``.
-    ``times`` (f,): frame times from ``animation_in.key_times``. ``values`` (f,c): the values at these times.
+    """Key a property of c channels, with linear interpolation.
+
+    ``path``: data path of the property on ``owner``. ``times`` (f,): frame times from ``animation_in.key_times``.
+    ``values`` (f,c): the values at these times.
     """
     owner.keyframe_insert(path, frame=float(times[0]))
     for curve in curves_at(owner, path):
@@ -26,7 +29,7 @@ def key_linearly(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -
 
 
 def fill_linear(curve: Any, times: np.ndarray, values: np.ndarray) -> None:
-    """Add linear keys with values (f,) at times (f,) to an F-curve."""
+    """Add linear keys to an F-curve. ``times`` (f,): frames. ``values`` (f,)."""
     _fill(curve, times, values, LINEAR)
 
 

@@ -1,8 +1,8 @@
-"""Original coordinates of a mesh: its vertex positions before deformation. Blender needs original coordinates for the
-modifier Corrective Smooth, for Generated texture coordinates and for the attribute of rest positions.
+"""Original coordinates of a mesh: the vertex positions before deformation.
 
-Blender takes original coordinates from the mesh's own vertices. In a duplicate that carries a bake, these vertices get
-the original object's coordinates; shape keys or Mesh Cache replace them by the baked shape.
+Blender needs original coordinates for the modifier Corrective Smooth, for Generated texture coordinates and for the
+attribute of rest positions. Blender takes them from the mesh's own vertices. In a duplicate that carries a bake, these
+vertices get the original object's coordinates; shape keys or Mesh Cache replace them by the baked shape.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ONLY_DEFORMING = DEFORMING | {"CAST", "CORRECTIVE_SMOOTH", "DISPLACE", "LAPLACIA
 
 
 def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.ndarray:
-    """Return the vertex positions (n,3), float32, of ``obj`` at the current frame, in object coordinates. The modifiers
-    before ``position`` in the modifier stack are applied, except modifiers that only deform. Shape keys are ignored.
-    The number n can differ from the vertex count of the deformed mesh, since Remesh or Weld may merge different
-    vertices of the undeformed mesh.
+    """Return the undeformed vertex positions (n,3), float32, of ``obj`` at the current frame, in object coordinates.
+
+    The modifiers before ``position`` are applied, except modifiers that only deform. Shape keys are ignored. The number
+    n can differ from the vertex count of the deformed mesh, since Remesh or Weld may merge different vertices.
     """
     plain = obj.copy()
     mesh = plain.data = obj.data.copy()
@@ -44,14 +44,16 @@ def original_coordinates(obj: Any, position: StackPosition, context: Any) -> np.
 
 
 def set_coordinates(mesh: Any, positions: np.ndarray) -> None:
-    """Set a mesh's own vertices to positions (n,3), independently of its shape keys."""
+    """Set a mesh's own vertices to ``positions`` (n,3). Shape keys stay unchanged."""
     mesh.vertices.foreach_set("co", positions.astype(np.float32).ravel())
     mesh.update()
 
 
 def add_shape(obj: Any, original: np.ndarray, shape: np.ndarray) -> None:
-    """Set the mesh vertices of the duplicate ``obj`` to the ``original`` coordinates (n,3). Add a shape key of value 1
-    that moves the vertices to the positions ``shape`` (n,3), so that the duplicate's modifiers receive ``shape``.
+    """Give the duplicate ``obj`` original coordinates, and a shape key that moves them to the simulated ``shape``.
+
+    ``original`` (n,3): mesh vertices of the duplicate. ``shape`` (n,3): positions that the duplicate's modifiers
+    receive.
     """
     set_coordinates(obj.data, original)
     obj.shape_key_add(name="Original", from_mix=False)

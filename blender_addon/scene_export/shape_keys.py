@@ -1,8 +1,8 @@
-"""Results as relative shape keys, one per frame. The keyed value of each is 1 at its frame, 0 at the frames before and
-after, and linear between.
+"""Results as relative shape keys, one per frame.
 
-Exporters (glTF, FBX) write the values, and ignore ``eval_time``. F-curves refer to a shape key by its index: references
-by name take nine times as long for 1000 frames, since Blender compares strings.
+The keyed value of a shape key is 1 at its frame, 0 at the frames before and after, and linear between. Exporters (glTF,
+FBX) write the values, and ignore ``eval_time``. F-curves refer to a shape key by its index: references by name take
+nine times as long for 1000 frames, since Blender compares strings.
 """
 
 from __future__ import annotations
@@ -63,20 +63,20 @@ def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[
 
 
 def remove(obj: Any, _nodes: Any, shared: bool) -> None:
-    """Remove all shape keys from ``obj``, unless another object's result shares its mesh."""
+    """Remove all shape keys from ``obj``, unless the mesh is ``shared`` by another object's result."""
     if obj.data.shape_keys is not None and not shared:
         drop_action(obj.data.shape_keys)
         obj.shape_key_clear()
 
 
 def lost(obj: Any, record: Any) -> str:
-    """Return a message about missing shape keys on ``obj``; "" if they are complete."""
+    """Return a message about missing shape keys on ``obj``. The text is empty if they are complete."""
     keys = obj.data.shape_keys
     return "" if keys is not None and len(keys.key_blocks) >= record.frames else "The baked shapes were removed."
 
 
 def drop_mesh(mesh: Any) -> None:
-    """Remove a mesh, with the animation of its shape keys, if it has no users."""
+    """Remove a mesh without users, with the animation of its shape keys."""
     if mesh.users - mesh.use_fake_user == 0:
         if mesh.shape_keys is not None:
             drop_action(mesh.shape_keys)
@@ -84,7 +84,7 @@ def drop_mesh(mesh: Any) -> None:
 
 
 def drop_action(owner: Any) -> None:
-    """Clear the animation of a data-block to be removed, and remove its action if the action has no other users."""
+    """Clear the animation of a data-block to be removed, and remove its action if unused."""
     action = owner.animation_data.action if owner.animation_data else None
     owner.animation_data_clear()
     if action is not None and action.users == 0:

@@ -1,5 +1,7 @@
-"""Conversion of a recorded live session, called a take, to springs of the object. Each grabbed vertex gets a spring
-with a vertex group, an empty with a keyed location as its target, and a keyed strength. Users can edit these springs.
+"""Conversion of a recorded live session, called a take, to springs that users can edit.
+
+Each grabbed vertex gets a spring with a vertex group, an empty with a keyed location as its target, and a keyed
+strength.
 """
 
 from __future__ import annotations
@@ -20,22 +22,21 @@ from .linear_keys import key_linearly
 from .shape_keys import drop_action
 
 MARK = 0.04
-"""Display size of an empty, relative to the body's size."""
+"""Display size of an empty, as a fraction of the body's size."""
 
 
 def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
-    """Return the position (3,), m, to which a spring pulls if its target empty is keyed at ``target``. The position
-    differs from ``target``, since keys are rounded to 32 bits.
+    """Return the position (3,), m, to which a spring pulls if its target empty is keyed at ``target``.
 
-    The spring pulls to ``first`` plus the empty's displacement since the first frame, where ``first`` is the vertex's
-    position at the first frame. ``target`` and ``first`` are (3,), m. ``scale`` is the number of metres per Blender
-    unit.
+    The position differs from ``target``, since keys are rounded to 32 bits. The spring pulls to ``first`` plus the
+    empty's displacement since the first frame. ``target`` (3,), m. ``first`` (3,), m: the vertex's position at the
+    first frame. ``scale``: metres per Blender unit.
     """
     return first + scale * (_kept(target / scale) - _kept(first / scale))
 
 
 def keyable_strength(strength: float) -> float:
-    """Return the nearest strength that a keyed 32-bit property can represent, N/m."""
+    """Return the nearest strength, N/m, that a keyed 32-bit property can represent."""
     return clean(float(np.float32(strength)))
 
 
@@ -44,7 +45,7 @@ def _kept(values: np.ndarray) -> np.ndarray:
 
 
 def is_of_take(spring: Any) -> bool:
-    """Return True if the spring comes from a take (recorded live session) and the user has not renamed it."""
+    """Return True if the spring comes from a take (recorded live session) and has kept its name."""
     return bool(spring.take) and spring.take == spring.name
 
 
@@ -54,10 +55,10 @@ def names_of_take(obj: Any) -> set[str]:
 
 
 def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
-    """Add the springs of a take (recorded live session) that began at frame ``first`` to the object. They replace the
-    springs of an earlier take.
+    """Add the springs of a take (recorded live session) to the object. The springs of an earlier take are removed.
 
-    Each spring pulls one vertex of the object's own mesh. ``size`` is the size of the body in Blender units.
+    Each spring pulls one vertex of the object's own mesh. ``first``: frame at which the take began. ``size``: size of
+    the body in Blender units.
     """
     remove_take(obj)
     taken = {spring.name for spring in obj.sinew.springs}
@@ -80,8 +81,9 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
 
 
 def remove_take(obj: Any) -> None:
-    """Remove the springs of the last take (recorded live session) that the user has not renamed. Also remove their
-    vertex groups and unused empties.
+    """Remove the springs of the last take (recorded live session), with their vertex groups and unused empties.
+
+    Renamed springs are kept.
     """
     springs = obj.sinew.springs
     order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
@@ -110,5 +112,5 @@ def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
 
 
 def _is_used(empty: Any) -> bool:
-    """Return True if an empty has users other than collections, such as another spring or a constraint."""
+    """Return True if an empty has users other than collections."""
     return empty.users - empty.use_fake_user > len(empty.users_collection)

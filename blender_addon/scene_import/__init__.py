@@ -1,1 +1,1 @@
-"""Conversion of a Blender scene to a job, which consists of arrays and settings."""
+"""Conversion of a Blender scene to a simulation job: arrays and settings."""

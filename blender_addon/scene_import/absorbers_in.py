@@ -1,5 +1,7 @@
-"""Frame-by-frame sampling of the objects with a Collision modifier; each object becomes an :class:`Absorber`. If a
-force field has Absorption switched on, an absorber weakens the field at points behind the absorber.
+"""Sampling of the objects that absorb force fields: the objects with a Collision modifier.
+
+An :class:`Absorber` weakens a field at points behind the absorber. Only fields with Absorption switched on are
+weakened.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from .colliders_in import Piece, instances_of, pieces_at
 
 
 def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
-    """Return a sampler for each object that has a Collision modifier and is in the view layer or in a collection
-    instance. The body and the result of the body's bake are left out.
+    """Return one sampler per object with a Collision modifier, sorted by name.
+
+    The objects are in the view layer or in a collection instance. The body and the result of the body's bake are left
+    out.
     """
     own, seen = (body, body.sinew.bake.result), context.view_layer.objects
     samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
@@ -31,7 +35,7 @@ def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
 
 
 def _within(instancer: Any) -> set[Any]:
-    """Return all objects of the collection that ``instancer`` instances, including nested collection instances."""
+    """Return the objects of an instanced collection, nested collection instances included."""
     objects = set(instancer.instance_collection.all_objects)
     return objects.union(*(_within(obj) for obj in objects if shows_collection(obj)))
 
@@ -42,9 +46,10 @@ def _collision(obj: Any) -> Any:
 
 
 class AbsorberSampler:
-    """Sampler of an object's evaluated mesh and absorption. If ``instancer`` is not None, sample the instances of the
-    object that the object ``instancer`` displays. An instance absorbs fields at its own position; Blender's particle
-    systems use the original object's position.
+    """Sampler of an object's evaluated mesh and absorption.
+
+    With ``instancer``, the sampler reads the instances of the object that ``instancer`` displays. An instance absorbs
+    fields at its own position. Blender's particle systems use the original object's position instead.
     """
 
     def __init__(self, obj: Any, instancer: Any | None = None) -> None:
@@ -54,9 +59,7 @@ class AbsorberSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> tuple[float, np.ndarray | None]:
-        """Return the absorption at a frame, and the vertex positions (k,3), m. Return (0, None) if the object does not
-        absorb or has no faces at this frame. Raise FieldError if the topology changes.
-        """
+        """Return the absorption at a frame and the vertex positions, (k,3) m."""
         absorption = self._absorption(moment)
         parts = self._parts(moment.context.evaluated_depsgraph_get()) if absorption > 0.0 else ()
         piece = pieces_at(moment, parts).get(self.name)
@@ -90,9 +93,11 @@ class AbsorberSampler:
         return self._first is not None
 
     def absorber(self) -> Absorber:
-        """Return the absorber (an object whose Collision modifier absorbs force fields) with one absorption and one set
-        of positions per frame. A frame without absorption repeats the positions of the last frame with absorption.
-        Before the first frame with absorption, the positions are those of that frame.
+        """Return the sampled object as an absorber of force fields.
+
+        The absorber has one absorption and one set of positions per frame. A frame without absorption repeats the
+        positions of the last frame with absorption. Before the first frame with absorption, the positions are those of
+        that frame.
         """
         absorption, positions = zip(*self.track.at_frames, strict=True)
         placed, last = [], self._first.positions

@@ -1,4 +1,4 @@
-"""Sampling of the animation that drives a bake, at frames and, for moving quantities, between frames.
+"""Sampling of the animation that drives a bake, at frames and subframes.
 
 A :class:`Track` samples one quantity. The scene's frames are evaluated once for all tracks of one or several bodies.
 With several substeps, subframes are then evaluated for tracks whose quantity moves. Frames come first, since a physics
@@ -29,9 +29,10 @@ Each = TypeVar("Each")
 class EvaluatedFrame:
     """Simulated object at a frame or subframe.
 
-    ``obj`` is the object; animated properties are read from it. ``frame`` is the number of the frame. ``mesh`` is the
-    object's mesh after the modifiers that precede the simulation in the modifier stack. ``matrix`` (4,4) maps object
-    coordinates to world space in metres.
+    ``obj``: the object. Its animated properties have the values at the frame.
+    ``frame``: number of the frame, with a fraction at a subframe.
+    ``mesh``: the object's mesh after the modifiers that precede the simulation.
+    ``matrix`` (4,4): matrix from object coordinates to world space in metres.
     """
 
     obj: Any
@@ -46,32 +47,40 @@ class EvaluatedFrame:
         return self.frame != int(self.frame)
 
     def world(self, vertices: np.ndarray) -> np.ndarray:
-        """Return the world positions (p,3), m, of the vertices with the indices ``vertices`` (p,)."""
+        """Return the world positions of some vertices, (p,3) m.
+
+        ``vertices`` (p,): indices of the vertices.
+        """
         return transform(self.matrix, vertex_positions(self.mesh)[vertices])
 
 
 def stretch_of_time(scene: Any) -> float:
-    """Return the distance of two consecutive frames on the time axis of F-curves: 1 without time remapping."""
+    """Return the distance of two consecutive frames on the time axis of F-curves.
+
+    The distance is 1 without time remapping.
+    """
     return float(np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new))
 
 
 def key_times(scene: Any, frames: Any) -> np.ndarray:
-    """Return the times (f,) float32 of ``frames`` on the time axis of F-curves. The scene's time remapping scales
-    times.
+    """Return the times of ``frames`` on the time axis of F-curves, (f,) float32.
+
+    The scene's time remapping scales the times.
     """
     return (np.asarray(frames, dtype=np.float64) * stretch_of_time(scene)).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class MovedObjects:
-    """Objects, by ``session_uid``, whose transform or geometry changes with the current frame."""
+    """Objects whose transform or geometry changes with the current frame, by ``session_uid``."""
 
     transforms: set[int] = field(default_factory=set)
     shapes: set[int] = field(default_factory=set)
 
     def note(self, _scene: Any, depsgraph: Any) -> None:
-        """Record the objects that a depsgraph update has changed (handler). After a change of frame, these are all
-        objects that depend on time.
+        """Record the objects that a depsgraph update has changed.
+
+        After a change of frame, Blender updates all objects that depend on time.
         """
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):
@@ -80,8 +89,9 @@ class MovedObjects:
                 self.shapes.update({uid} if update.is_updated_geometry else ())
 
     def carries(self, obj: Any, position: StackPosition) -> bool:
-        """Return True if the animation of ``obj`` moves its vertices in world space. If the object itself displays its
-        bake, only its transform counts, since changes of its shape are the result of the bake.
+        """Return True if the animation of ``obj`` moves the object's vertices in world space.
+
+        If the object displays its own bake, only the object's transform counts, since the bake changes the shape.
         """
         return obj.session_uid in self.transforms or (not position.on_itself and obj.session_uid in self.shapes)
 
@@ -92,7 +102,7 @@ def _stays(_moved: MovedObjects) -> bool:
 
 @dataclass
 class Track:
-    """Quantity that is sampled at frames and, if it moves, at subframes.
+    """Samples of one quantity at frames and, if the quantity moves, at subframes.
 
     Attributes
     ----------
@@ -111,15 +121,17 @@ class Track:
         (self.between if moment.is_between else self.at_frames).append(self.ask(moment))
 
     def samples(self) -> np.ndarray:
-        """Return the samples of all frames and subframes, (samples,...), in the format of
-        :mod:`core.foundation.schema.tracks`.
+        """Return the samples of all frames and subframes, (samples,...).
+
+        The format is that of :mod:`core.foundation.schema.tracks`.
         """
         return interleave(np.array(self.at_frames), self.between)
 
 
 def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
-    """Return the object's matrix (4,4) at a frame. Raise MeshError if the matrix is not finite or, at a whole frame,
-    has a scale of zero.
+    """Return the object's matrix at a frame, (4,4).
+
+    Raises MeshError if the matrix is not finite. Raises MeshError if the scale along an axis is zero at a whole frame.
     """
     check_matrix(moment.matrix, f" at frame {moment.frame:g}")
     stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
@@ -133,7 +145,10 @@ def matrix_at(moment: EvaluatedFrame) -> np.ndarray:
 
 @contextmanager
 def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
-    """Go to a frame, if given, and restore the current frame afterwards."""
+    """Go to a frame, and restore the current frame on exit.
+
+    If ``frame`` is None, the current frame is only restored.
+    """
     before, part = scene.frame_current, scene.frame_subframe
     try:
         if frame is not None:
@@ -144,8 +159,9 @@ def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
 
 
 def run_up(context: Any, first: int) -> Steps[None]:
-    """Go to the ``first`` frame through all frames from the start of the scene's physics, one frame per step of the
-    generator. If these frames were skipped, rigid bodies and other physics would not move.
+    """Play the scene's physics up to the ``first`` frame, one frame per step of the generator.
+
+    Rigid bodies and other physics move only if no frame is skipped.
     """
     scene = context.scene
     begin = restart_physics(scene, context.evaluated_depsgraph_get())
@@ -158,7 +174,7 @@ def run_up(context: Any, first: int) -> Steps[None]:
 
 @contextmanager
 def noted() -> Iterator[MovedObjects]:
-    """Yield a record that collects the objects which Blender updates within the context."""
+    """Record the objects that Blender updates within the context."""
     moved, handlers = MovedObjects(), bpy.app.handlers
     note, lists = moved.note, (handlers.frame_change_post, handlers.depsgraph_update_post)
     for handler_list in lists:
@@ -171,8 +187,10 @@ def noted() -> Iterator[MovedObjects]:
 
 
 class FrameSampler:
-    """Sampler of an object's ``tracks`` over a range of frames. The modifiers after ``position`` in the object's stack
-    must already be disabled; ``vertex_count`` is the number of mesh vertices at this position of the stack.
+    """Sampler of an object's ``tracks`` over a range of frames.
+
+    The modifiers after ``position`` in the object's modifier stack must already be disabled. The mesh has
+    ``vertex_count`` vertices at ``position``.
     """
 
     position: StackPosition
@@ -183,9 +201,10 @@ class FrameSampler:
         self.obj, self.context = obj, context
 
     def stop(self, frame: float, first: int, taken: list[Track]) -> None:
-        """Sample the object's tracks at the current frame or subframe ``frame``. Skip the tracks in ``taken``,
-        which were already sampled for another object; add the newly sampled tracks to this list. Raise MeshError if the
-        number of vertices differs from that at the ``first`` frame.
+        """Sample the object's tracks at the current frame or subframe ``frame``.
+
+        Tracks in ``taken`` were already sampled for another object and are skipped. Newly sampled tracks are added to
+        ``taken``. Raises MeshError if the number of vertices differs from the number at the ``first`` frame.
         """
         if not self.tracks:
             return
@@ -204,9 +223,11 @@ class FrameSampler:
 
 
 def sample_frames(passengers: list[FrameSampler], scene: Any, frames: tuple[int, int], steps: int) -> Steps[None]:
-    """Sample the tracks of all ``passengers`` (one sampler per object) in one pass over a range of frames, both ends
-    included. Then sample moving tracks at subframes, which divide each frame into ``steps`` intervals. An error of the
-    first object is raised; any other object with an error is removed from the list (:func:`for_each`).
+    """Sample the tracks of several objects in one pass over a range of frames.
+
+    The range ``frames`` includes both ends. Moving tracks are then sampled at subframes: ``steps`` intervals per frame.
+    An error of the first object is raised. Any other object with an error is removed from ``passengers``
+    (:func:`for_each`).
     """
     first, last = frames
     total = (last - first) * steps + 1
@@ -232,8 +253,9 @@ def _stop(passengers: list[FrameSampler], scene: Any, frame: int, first: int, pa
 
 
 def for_each(passengers: list[Each], do: Callable[[Each], None]) -> None:
-    """Call ``do`` with each item of the list ``passengers``, for example with the sampler of each object. If the call
-    fails for the first item, raise the error. If the call fails for another item, remove that item from the list.
+    """Call ``do`` with each item of ``passengers``, and remove items that fail.
+
+    An error of the first item is raised. Other items are removed after a SinewError or a ReferenceError.
     """
     for passenger in list(passengers):
         try:

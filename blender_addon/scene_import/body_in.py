@@ -1,4 +1,4 @@
-"""Sampling of the animated inputs of a body's object: its transform, pins, goal and settings."""
+"""Sampling of a body's animated inputs: transform, pins, goal and settings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from .weights_in import group_weights
 
 
 class BodySampler:
-    """Sampler of a body's animated inputs: object matrix, acceleration attribute, gravity, stiffness of materials,
-    stiffness of vibrations, pins, and goal. A sample of the pins holds the positions (p,3) of the vertices pinned at
-    the first frame, and flags (p,) that are True while a vertex is pinned. The goal pulls vertices softly to animated
-    positions. A sample of the goal holds the animated positions and a strength. The sampler also reads the dynamic
-    nodes, the vertices with a full weight in the node group.
+    """Sampler of a body's animated inputs.
+
+    The inputs are object matrix, acceleration attribute, gravity, stiffness of materials, stiffness of vibrations, pins
+    and goal. The goal pulls vertices softly to animated positions. The sampler also reads the dynamic nodes: the
+    vertices with a full weight in the node group.
+
+    A sample of the pins has positions (p,3), m, of the vertices pinned at the first frame, and flags (p,). A flag is
+    True while the vertex is pinned. A sample of the goal has animated positions and a strength.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any) -> None:
@@ -61,8 +64,11 @@ class BodySampler:
         return len(self._pinned) > 0 and self._object.session_uid in moved.transforms
 
     def check_groups(self, surface: SurfaceMesh) -> None:
-        """Raise SettingsError if the vertex group chosen for dynamic nodes is missing, and the solver of the bake or of
-        live mode uses dynamic nodes. Raise PinError if the pin group is missing or pins the vertices of all faces.
+        """Check the vertex groups of dynamic nodes and pins.
+
+        Raises SettingsError if the group of dynamic nodes is missing and the solver of the bake or of live mode uses
+        dynamic nodes. Raises PinError if the pin group is missing. Raises PinError if the vertices of all faces are
+        pinned.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
@@ -78,8 +84,10 @@ class BodySampler:
             raise PinError("The vertices of all faces are pinned, so nothing can move.", remedy)
 
     def parts(self) -> dict[str, Any]:
-        """Return the samples as fields of the job's ``Body``, by name. Young's moduli are None if they are constant.
-        The stiffness factors of vibrations are None if the body does not control vibrations.
+        """Return the samples as fields of the job's ``Body``, by name.
+
+        ``moduli`` is None for constant Young's moduli. ``vibration_stiffness`` is None if the body does not control
+        vibrations.
         """
         moduli = self._moduli.samples()
         return {
@@ -95,19 +103,16 @@ class BodySampler:
         }
 
     def _all_accelerations(self) -> np.ndarray | None:
-        """Return the accelerations, (frames, n or 1, 3) m/s²: the acceleration attribute, plus the change of gravity
-        since the first frame. Gravity at the first frame itself is a setting of the solver. Return None if no
-        attribute is chosen and gravity is constant.
-        """
+        """Return the accelerations except the gravity at the first frame, (frames, n or 1, 3) m/s²."""
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
         own = self._accelerations.samples() if self._object.sinew.acceleration_attribute else None
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """Return the goal, a soft pull to animated positions, as a spring on the weighted vertices. If an animated
-        threshold releases all pins at some frames, the goal does not act there: the strength is 0. A vertex that is
-        pinned at all other frames is excluded. Return None if no vertices remain.
+        """Return the goal, a soft pull to animated positions, as a spring.
+
+        The goal does not act at frames where an animated threshold releases all pins.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()
@@ -125,8 +130,10 @@ def _goal_strength_at(moment: EvaluatedFrame) -> float:
 
 
 def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
-    """Return the vertex accelerations (n,3), m/s² in world space, from the attribute that the body has chosen; None if
-    none is chosen. Raise SettingsError if the attribute is missing or is not a vector per point.
+    """Return the vertex accelerations in world space from the body's attribute, (n,3) m/s².
+
+    Returns None if the body has no acceleration attribute. Raises SettingsError if the attribute is missing or is not a
+    vector per point.
     """
     name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
     if not name:
@@ -148,8 +155,8 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
 
 
 def _threshold(obj: Any) -> float:
-    """Return the pin threshold at the current frame. Vertices with at least this weight are pinned.
+    """Return the pin threshold at the current frame.
 
-    Threshold and weights are not rounded: both are 32-bit floats, so a painted 0.7 reaches a threshold of 0.7.
+    The threshold is not rounded: weights are 32-bit floats too, so a painted 0.7 reaches a threshold of 0.7.
     """
     return obj.sinew.pin_threshold

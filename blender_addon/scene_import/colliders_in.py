@@ -1,8 +1,8 @@
-"""Frame-by-frame sampling of the objects of a collection in world space; each object becomes one or several
-:class:`Collider`.
+"""Sampling of the colliders of a body in world space.
 
-An object's own mesh becomes one collider. If the object instances other objects (Geometry Nodes, collection instances,
-instancing on faces, particles), each of these becomes a further collider, which merges all its instances.
+An object's own mesh becomes one :class:`Collider`. The object may also instance other objects: by Geometry Nodes,
+collection instances, instancing on faces, or particles. Each of these objects becomes a further collider, which merges
+all instances of the object.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, trian
 
 @contextmanager
 def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
-    """Yield one sampler per collider of the body ``obj``; hidden colliders are enabled within the context. ``seen`` is
-    a cache of samplers, which bodies with the same colliders share. If ``alone``, the other bodies with which ``obj``
-    collides become colliders too.
+    """Yield one sampler per collider of the body ``obj``.
+
+    Hidden colliders are enabled within the context. Bodies with the same colliders share samplers through the cache
+    ``seen``. With ``alone``, the other bodies with which ``obj`` collides become colliders too.
     """
     objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
@@ -39,12 +40,11 @@ def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -
 
 
 def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
-    """Return the collider objects of the body ``obj``, sorted by name. Raise ColliderError if the body's collection of
-    colliders contains no mesh that the body can collide with.
+    """Return the collider objects of the body ``obj``, sorted by name.
 
-    The body itself and the result of its bake are excluded. Contact partners, the other bodies with which ``obj``
-    collides, are included only if ``obj`` is simulated ``alone``. If the bake of another object hides that object, the
-    result of the bake is returned in place of the object.
+    The body itself and the result of the body's bake are excluded. Contact partners, the other bodies with which
+    ``obj`` collides, are included only if ``obj`` is simulated ``alone``. If a bake hides an object, the result of the
+    bake replaces the object. Raises ColliderError if the body's collection of colliders contains no usable mesh.
     """
     collection = obj.sinew.collisions.collection
     if collection is None and not alone:
@@ -66,13 +66,15 @@ def _own(body: Any) -> tuple[Any, Any]:
 
 
 def has_own_mesh(collider: Any) -> bool:
-    """Return True if a collider object is itself visible as a mesh, in addition to the objects that it instances."""
+    """Return True if a collider object is itself visible as a mesh."""
     return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
 
 
 def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """Yield the instances that a visible collider makes, without instances of the objects ``left_out``. An instance is
-    a pair: the evaluated object, valid until the next pair is yielded, and the instance's matrix (4,4) to world space.
+    """Yield the instances that a visible collider makes.
+
+    An instance is a pair: the evaluated object, and the instance's matrix (4,4) to world space. The evaluated object is
+    valid until the next pair. Instances of the objects ``left_out`` are skipped.
     """
     if not _may_instance(collider):
         return
@@ -87,16 +89,19 @@ def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> It
 
 
 def distance_from(collider: Any, body: Any) -> float:
-    """Return the contact distance between a collider and a body, in Blender units. The collider's own distance has
-    priority over the body's distance.
+    """Return the contact distance between a collider and a body, in Blender units.
+
+    The collider's own distance has priority over the body's distance.
     """
     own = collider.sinew.collider
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
 def seen_of(obj: Any) -> Any | None:
-    """Return the object that represents ``obj`` as a collider. If the bake of ``obj`` hides ``obj``, the object is the
-    duplicate that displays the bake; otherwise it is ``obj`` itself. Return None if the duplicate was deleted.
+    """Return the object that represents ``obj`` as a collider.
+
+    If the bake of ``obj`` hides ``obj``, the duplicate that displays the bake is returned. Otherwise ``obj`` is
+    returned. The result is None if the duplicate was deleted.
     """
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:
@@ -125,8 +130,10 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
 class Piece(NamedTuple):
     """Mesh at a frame, merged from one or several meshes.
 
-    ``positions`` (k,3), m, are vertex positions in world space. ``triangles`` (t,3) are vertex indices. ``corners``
-    (c,1) is the vertex index of each face corner; meshes with equal ``corners`` count as meshes of equal topology.
+    ``positions`` (k,3), m: vertex positions in world space.
+    ``triangles`` (t,3): vertex indices.
+    ``corners`` (c,1): vertex index of each face corner. Meshes with equal ``corners`` count as meshes of equal
+        topology.
     """
 
     positions: np.ndarray
@@ -135,7 +142,10 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, mesh: Any, matrix: np.ndarray) -> Piece:
-        """Return the piece of a single mesh; ``matrix`` (4,4) maps its coordinates to world space in metres."""
+        """Return the piece of a single mesh.
+
+        ``matrix`` (4,4): matrix from mesh coordinates to world space in metres.
+        """
         triangles = triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0)
         corners = columns_of(mesh.loops, "vertex_index", 1, np.int32)
         return cls(transform(matrix, vertex_positions(mesh)), triangles, corners)
@@ -153,8 +163,11 @@ NOTHING = Piece(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32), np.empty((0,
 
 
 def pieces_at(moment: EvaluatedFrame, parts: Iterable[tuple[str, Any, Any]]) -> dict[str, Piece]:
-    """Return one merged mesh per name. ``parts`` are names, evaluated objects, and the objects' matrices to Blender's
-    world space. Objects of the same name are merged, and objects without faces are skipped.
+    """Return one merged mesh per name.
+
+    Objects of the same name are merged. Objects without faces are skipped.
+
+    ``parts``: names, evaluated objects, and the objects' matrices to world space in Blender units.
     """
     found: dict[str, list[Piece]] = {}
     for name, evaluated, matrix in parts:
@@ -177,19 +190,17 @@ class ColliderSampler:
 
     @property
     def seen_as(self) -> tuple[Any, ...]:
-        """Key of the sampler. Two bodies have equal keys if their samples of the collider would be the same."""
+        """Key of the sampler. Bodies with equal keys can share the sampler."""
         return self._collider, *self._left_out
 
     def _moves(self, moved: MovedObjects) -> bool:
-        """Return True if the collider moves or, for an instancer, if any object in the scene moves."""
+        """Return True if the collider or, for an instancer, any object in the scene moves."""
         if _may_instance(self._collider):
             return bool(moved.transforms or moved.shapes)
         return self._collider.session_uid in moved.transforms | moved.shapes
 
     def _positions_at(self, moment: EvaluatedFrame) -> dict[str, np.ndarray]:
-        """Return the vertex positions (k,3), m, of the collider's own mesh and of its merged instances, by collider
-        name. Raise ColliderError if the topology differs from that at the first frame.
-        """
+        """Return the vertex positions of the collider's meshes by collider name, (k,3) m."""
         pieces = pieces_at(moment, self._parts(moment.context.evaluated_depsgraph_get()))
         self._first = self._first or pieces
         if not self._first:
@@ -222,7 +233,10 @@ class ColliderSampler:
             yield f"{collider.name} > {source.name}", source, matrix
 
     def colliders(self, body: Any, scene: Any) -> list[Collider]:
-        """Return the sampled colliders, with the friction and contact distance that apply to one body."""
+        """Return the sampled colliders, with the body's friction and contact distance.
+
+        A collider's own friction and contact distance have priority.
+        """
         own = self._collider.sinew.collider
         friction = clean(own.friction if own.use_own else body.sinew.collisions.collider_friction)
         thickness = clean(distance_from(self._collider, body)) * unit_scale(scene)
@@ -233,9 +247,7 @@ class ColliderSampler:
 
     @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
-        """Sampled positions, (samples,k,3) m, by collider name. The jobs of bodies that share the sampler share these
-        arrays.
-        """
+        """Sampled positions by collider name, (samples,k,3) m."""
         return {name: self._positions_of(name) for name in sorted(self._first)}
 
     def _positions_of(self, name: str) -> np.ndarray:
@@ -248,9 +260,7 @@ class ColliderSampler:
 
 
 Seen = dict[tuple[Any, ...], ColliderSampler]
-"""Cache of samplers, from the key :attr:`ColliderSampler.seen_as` to the sampler. Bodies with equal keys for a collider
-share the sampler.
-"""
+"""Cache of samplers by :attr:`ColliderSampler.seen_as`. Bodies with equal keys for a collider share the sampler."""
 
 
 def _refusal(name: str, problem: str, remedy: str) -> ColliderError:

@@ -26,9 +26,10 @@ TRANSFORM = ("location", "rotation_", "scale", "delta_")
 
 
 def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
-    """Return the inputs of a body that are cheap to read, by labels such as "materials", which messages about edits
-    quote. Snapshots are equal if nothing was edited, even in another Blender session. ``solver`` replaces the body's
-    solver.
+    """Return the inputs of a body that are cheap to read, by labels.
+
+    Messages about edits quote the labels, such as "materials". Snapshots are equal if nothing was edited, even in
+    another Blender session. ``solver`` replaces the body's solver.
     """
     settings, animated = obj.sinew, animated_paths(obj)
     materials = []
@@ -99,8 +100,9 @@ def _weights(weights: Any) -> list[Any]:
 
 
 def checksum(mesh: Any) -> tuple[int, ...]:
-    """Return a checksum of the mesh's vertex positions, the number of edges, and the number of faces. In Edit Mode, the
-    result is that of the mesh before Edit Mode was entered.
+    """Return a checksum of a mesh's vertex positions, and the numbers of edges and faces.
+
+    In Edit Mode, the result is that of the mesh before Edit Mode was entered.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     if mesh.is_editmode or not flat.size:  # Edit Mode has no mesh attributes
@@ -111,7 +113,7 @@ def checksum(mesh: Any) -> tuple[int, ...]:
 
 
 def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
-    """Return a material's settings, with its map, regions and depth, but without its stiffness and name."""
+    """Return a material's settings, map, regions and depth, without stiffness and name."""
     settings = material_settings(material)
     kept = replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
     return (*kept, *_place_of(material, scene))

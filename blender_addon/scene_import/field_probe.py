@@ -1,7 +1,8 @@
-"""Sampling of Blender's force fields on a grid, by the motion of particles, since Blender provides no other access.
+"""Sampling of Blender's force fields on a grid, by the motion of particles.
 
-Particles of 1 kg start at rest at the grid points, in a separate scene that contains only the field. The acceleration
-of a particle is its velocity after one step of 0.01 s, divided by the step.
+Blender provides no other access to the fields. Particles of 1 kg start at rest at the grid points, in a separate scene
+that contains only the field. The acceleration of a particle is its velocity after one step of 0.01 s, divided by the
+step.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ STEP = 0.01
 
 
 def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the points (a,b,c,3) of a grid in the box from ``low`` (3,) to ``high`` (3,), evenly spaced along each
-    axis.
+    """Return the points of an evenly spaced grid in a box, (a,b,c,3).
+
+    ``low``, ``high`` (3,): lower and upper corner of the box.
     """
     spacing = (high - low).max() / (KNOTS - 1)
     counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
@@ -35,23 +37,31 @@ def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 class FieldState(NamedTuple):
-    """Force field at one frame: its settings by name, and its matrix to world space in Blender units."""
+    """Force field at one frame.
+
+    ``settings``: settings of the field, by name.
+    ``matrix``: the field's matrix to world space in Blender units.
+    """
 
     settings: dict[str, Any]
     matrix: Any
 
     @classmethod
     def of(cls, obj: Any, evaluated: Any) -> FieldState:
-        """Return the state of the force field of ``obj`` at the current frame; ``evaluated`` is its evaluated copy."""
+        """Return the state of an object's force field at the current frame.
+
+        ``evaluated``: evaluated copy of ``obj``.
+        """
         settings = obj.field
         names = (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.type != "POINTER")
         return cls({name: getattr(settings, name) for name in names}, evaluated.matrix_world.copy())
 
 
 class FieldProbe:
-    """Sampler of one force field on a grid, as a context manager: its temporary scene is removed on exit. The sampler
-    uses a copy of the field, and sets the copy's state at each frame. With the field itself, Blender might evaluate
-    particles before the field's animation, and use the field's state at the previous frame.
+    """Sampler of one force field on a grid, as a context manager.
+
+    The sampler's temporary scene is removed on exit. The sampler uses a copy of the field, and sets the copy's state at
+    each frame. With the field itself, Blender might evaluate particles before the field's animation.
 
     Parameters
     ----------
@@ -102,7 +112,10 @@ class FieldProbe:
         bpy.data.scenes.remove(self._scene)
 
     def at(self, frame: int, state: FieldState) -> np.ndarray:
-        """Return the accelerations (a,b,c,3), Blender units/s², at the grid points for a field's state at a frame."""
+        """Return the accelerations at the grid points at a frame, (a,b,c,3) in Blender units/s².
+
+        ``state`` is the field's state at the frame. Raises FieldError if the particles left the grid points.
+        """
         for name, value in state.settings.items():
             setattr(self._copy.field, name, value)
         self._copy.matrix_world = state.matrix

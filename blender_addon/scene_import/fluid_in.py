@@ -1,4 +1,4 @@
-"""Reading of the flow of a fluid domain, as velocities at grid points, for force fields of the type Fluid Flow.
+"""Velocities of a fluid domain at grid points, for force fields of the type Fluid Flow.
 
 Blender's domains provide a velocity per cell. ``docs/design/forces.md`` compares the resulting force with the force on
 Blender's particles.
@@ -22,10 +22,10 @@ from .field_probe import knots
 from .mesh_in import transform, unit_scale, vertex_positions
 
 CELLS_A_SECOND = 2.5
-"""Cells per second at a solver velocity of 1; the size of a cell is the domain's longest side over its resolution."""
+"""Cells per second at a solver velocity of 1. The size of a cell is the domain's longest side over its resolution."""
 
 MOST_CELLS = 64
-"""Maximum number of cells along the longest side; finer domains are averaged over blocks of cells."""
+"""Maximum number of cells along the longest side. Finer domains are averaged over blocks of cells."""
 
 
 class FluidGrid(NamedTuple):
@@ -48,17 +48,19 @@ class FluidGrid(NamedTuple):
 
     @property
     def box(self) -> np.ndarray:
-        """Lower and upper corner (2,3) of the domain's bounding box in world space."""
+        """Lower and upper corner of the domain's bounding box in world space, (2,3) in Blender units."""
         cells = np.array(list(np.ndindex(2, 2, 2))) * self.values.shape[:3]
         corners = transform(self.matrix, self.corner + cells * self.cell)
         return np.array([corners.min(axis=0), corners.max(axis=0)])
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the flow (p,4) at ``points`` (p,3) in world space. The first three columns are density times velocity,
-        the last column is density. Values are trilinearly interpolated between cell centres, and 0 outside the domain.
-        Velocities are in Blender units per second.
+        """Return the flow at points in world space, (p,4).
 
-        As in Blender, the object's matrix changes the direction of a velocity but not its magnitude.
+        The first three columns are density times velocity, in Blender units per second. The last column is density.
+        Values are trilinearly interpolated between cell centres, and 0 outside the domain. As in Blender, the object's
+        matrix changes the direction of a velocity but not the magnitude.
+
+        ``points`` (p,3): positions in world space, in Blender units.
         """
         cells = (transform(np.linalg.inv(self.matrix), points) - self.corner) / self.cell
         sides = np.array(self.values.shape[:3])
@@ -79,9 +81,8 @@ class FluidGrid(NamedTuple):
 class FluidSampler:
     """Sampler of the fluid domain of a Fluid Flow field.
 
-    Raises FieldError if a frame is not cached. Blender would simulate an uncached frame now, and read the frame from
-    its cache when the scene is next compared with the bake. The cache does not keep all cells, so the flow would
-    differ, and the bake would appear out of date.
+    Raises FieldError if a frame is not cached. Blender would simulate an uncached frame now, and later read the frame
+    from a cache that does not keep all cells. The flow would then differ, and the bake would appear out of date.
     """
 
     def __init__(self, field: Any, frames: tuple[int, int]) -> None:
@@ -96,20 +97,21 @@ class FluidSampler:
             )
 
     def grid_at(self, moment: EvaluatedFrame) -> FluidGrid | None:
-        """Return the domain's flow at the current frame. Return None if the domain has no fluid yet."""
+        """Return the domain's flow at the current frame, or None without fluid."""
         return _grid(self._field, moment.context.evaluated_depsgraph_get())
 
     def samples(
         self, grids: Sequence[FluidGrid | None], low: np.ndarray, high: np.ndarray, scene: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the flow of the domain in a box, as three arrays: the lower corner (3,), m, the upper corner (3,), m,
-        and samples (f,a,b,c,4) on a grid in the box. A sample has three values for density times velocity, and one for
-        density (:meth:`FluidGrid.at`).
+        """Return the flow of the domain on a grid in a box.
 
-        ``grids`` holds the domain's flow at each frame, or None for a frame without fluid. ``low`` (3,) and ``high``
-        (3,), m, are the corners of the region in which the body moves. The box is the overlap of this region and the
-        domain, and the overlap is enlarged by a margin. Without an overlap, the box is the region itself. Raise
+        The results are the box's lower corner (3,), m, the upper corner (3,), m, and samples (f,a,b,c,4). A sample has
+        density times velocity, and density (:meth:`FluidGrid.at`). The box is the overlap of the domain and the region
+        in which the body moves, enlarged by a margin. Without an overlap, the box is the region itself. Raises
         FieldError if no frame has flow.
+
+        ``grids``: the domain's flow at each frame, or None for a frame without fluid.
+        ``low``, ``high`` (3,), m: corners of the region in which the body moves.
         """
         flowing = [grid for grid in grids if grid is not None and grid.values[..., :3].any()]
         if not flowing:
@@ -136,7 +138,7 @@ class FluidSampler:
 
 
 def _uncached(source: Any, first: int, last: int) -> list[int]:
-    """Return the frames from ``first`` to ``last`` at which a domain should have a fluid but has no cache file."""
+    """Return the frames from ``first`` to ``last`` whose cache file is missing."""
     settings = fluid_domain(source).domain_settings
     folder = Path(bpy.path.abspath(settings.cache_directory, library=source.library)) / "data"
     found = (re.match(r"fluid_data_(\d+)\.", path.name) for path in folder.glob("fluid_data_*"))
@@ -146,7 +148,7 @@ def _uncached(source: Any, first: int, last: int) -> list[int]:
 
 
 def _grid(field: Any, depsgraph: Any) -> FluidGrid | None:
-    """Return the flow of a field's fluid domain at the current frame. Return None if the domain has no fluid yet."""
+    """Return the flow of a field's fluid domain at the current frame, or None without fluid."""
     source = field.field.source_object
     evaluated = source.evaluated_get(depsgraph)
     modifier = fluid_domain(evaluated)
@@ -183,9 +185,7 @@ def _densities(field: Any, settings: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _read(grid: Any) -> np.ndarray:
-    """Return the values of a Blender grid in half precision, the precision of Blender's disk cache. Values before and
-    after caching are thus equal, and the bake does not appear out of date after the fluid is cached.
-    """
+    """Return the values of a Blender grid in half precision, the precision of Blender's disk cache."""
     flat = np.empty(len(grid), dtype=np.float32)
     if len(flat):
         grid.foreach_get(flat)
@@ -193,9 +193,7 @@ def _read(grid: Any) -> np.ndarray:
 
 
 def _averaged(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return averages of the ``values`` (a,b,c,k) over cubic blocks of cells, and the number of cells along a block's
-    side. The blocks are just large enough that no side of the averaged grid has more than MOST_CELLS blocks.
-    """
+    """Return averages of ``values`` over cubic blocks of cells, and the side of a block in cells."""
     count = -(-max(values.shape[:3]) // MOST_CELLS)
     if count == 1:
         return values, 1

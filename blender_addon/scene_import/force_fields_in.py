@@ -1,4 +1,4 @@
-"""Frame-by-frame sampling of the scene's force fields in world space; each field becomes a :class:`ForceField`.
+"""Sampling of the force fields that act on a body, frame by frame in world space.
 
 Fields with a formula in ``core/mechanics/forces/field_formulas.py`` are read as parameters. Textures and turbulence are
 sampled on a grid around the body (``field_probe``). Velocities of fluids are read from the fluid's domain
@@ -36,17 +36,19 @@ from .mesh_in import (
 )
 
 ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
-"""Field types whose strength is an acceleration. The conversion from Blender units to m multiplies strengths by the
-simulation scale, which must not change accelerations. The strength is therefore divided by the simulation scale first.
+"""Field types whose strength is an acceleration. The simulation scale multiplies lengths and must not change
+accelerations. The strength is therefore divided by the simulation scale before the conversion from Blender units to m.
 """
 
 AROUND = 1.0
-"""Margin of the box in which fields are sampled, relative to the size of the body. The box contains the animated body.
-"""
+"""Margin around the animated body of the box in which fields are sampled, relative to the size of the body."""
 
 
 class FieldSamplers:
-    """Samplers of all force fields that act on a body in a range of frames, and of the objects that absorb them."""
+    """Samplers of the force fields that can act on a body, and of their absorbers.
+
+    Absorbers are objects with a Collision modifier. Raises FieldError if the fluid of a Fluid Flow field is not cached.
+    """
 
     def __init__(self, body: Any, context: Any, frames: tuple[int, int]) -> None:
         fields = fields_for(body, context.view_layer)
@@ -65,8 +67,10 @@ class FieldSamplers:
         return tuple(each.absorber() for each in self._absorbing)
 
     def force_fields(self, rest: np.ndarray, matrices: np.ndarray, context: Any, first: int) -> tuple[ForceField, ...]:
-        """Return the force fields that act on a body at any frame. ``rest`` (n,3), m, are the rest positions of the
-        body's vertices. ``matrices`` (f,4,4) are the object matrices, one per frame from ``first`` on.
+        """Return the force fields that act on a body at any frame.
+
+        ``rest`` (n,3), m: rest positions of the body's vertices.
+        ``matrices`` (f,4,4): object matrices, one per frame from ``first`` on.
         """
         low, high = _box(rest, matrices)
         acting = [each for each in self._fields if each.acts()]
@@ -99,7 +103,7 @@ class SampledField(NamedTuple):
 
 
 class ForceFieldSampler:
-    """Sampler of one force field: its parameters, its transform, and its mesh if the field's shape needs one."""
+    """Sampler of the parameters, transform and mesh of one force field."""
 
     def __init__(self, field: Any, body: Any, context: Any, frames: tuple[int, int]) -> None:
         self._object, self._body = field, body
@@ -114,7 +118,6 @@ class ForceFieldSampler:
         self.track = Track(self._moment_at)
 
     def _moment_at(self, moment: EvaluatedFrame) -> SampledField:
-        """Return the field at a frame. Raise FieldError if the field's mesh changes or the field's scale is zero."""
         evaluated = self._object.evaluated_get(moment.context.evaluated_depsgraph_get())
         matrix = scaled(evaluated.matrix_world, moment.context.scene)
         length = np.linalg.norm(matrix[:3, 2])
@@ -154,9 +157,7 @@ class ForceFieldSampler:
         )
 
     def _mesh_at(self, evaluated: Any, matrix: np.ndarray, frame: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the mesh's vertices (k,3), m, and the normals (k,3) of the vertices. The normals are None unless the
-        field has the shape Every Point.
-        """
+        """Return the mesh's vertices, (k,3) m, and their unit normals, (k,3) or None."""
         with mesh_of(evaluated) as mesh:
             if mesh is None or len(mesh.vertices) == 0:
                 problem = f"has the shape {self._shape_label} but no vertices"
@@ -191,10 +192,13 @@ class ForceFieldSampler:
     def force_field(
         self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
     ) -> ForceField:
-        """Return the field with its samples, one per frame from ``first`` on. ``low`` (3,) and ``high`` (3,), m, are
-        the corners of the region in which the body moves. A field without a formula is also sampled on a grid in this
-        region. For a Fluid Flow field, the grid covers only the part of the region inside the fluid domain.
-        ``absorbers`` are the samplers of all objects that absorb fields.
+        """Return the field with one sample per frame from ``first`` on.
+
+        A field without a formula is also sampled on a grid in the region in which the body moves. For a Fluid Flow
+        field, the grid covers only the part of the region inside the fluid domain.
+
+        ``low``, ``high`` (3,), m: corners of the region in which the body moves.
+        ``absorbers``: samplers of all objects that absorb fields.
         """
         numbers, centres, axes, states, vertices, normals = zip(*self.track.at_frames, strict=True)
         low, high, samples = self._asked(states, low, high, context, first)
@@ -217,11 +221,7 @@ class ForceFieldSampler:
     def _asked(
         self, states: Sequence[Any], low: np.ndarray, high: np.ndarray, context: Any, first: int
     ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Return the lower corner, the upper corner and the grid samples of the sampled box. All three are None if the
-        field is computed by a formula instead of a grid. ``low`` (3,) and ``high`` (3,), m, are the corners of the
-        region in which the body moves. The box is this region or, for a Fluid Flow field, the part of it inside the
-        fluid domain. ``states`` are the field's states per frame from ``first`` on.
-        """
+        """Return the corners and the samples of the grid, or three times None for a field with a formula."""
         if self._fluid is not None:
             return self._fluid.samples(states, low, high, context.scene)
         if self._form.kind not in SAMPLED:
@@ -237,10 +237,7 @@ class ForceFieldSampler:
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper corner, each (3,), m, of a box around the animated body. The box has a margin for
-    the simulated motion of the body. ``rest`` (n,3), m, are rest positions; ``matrices`` (f,4,4) are object matrices
-    per frame.
-    """
+    """Return the lower and upper corner of a box with a margin around the animated body, (3,) m."""
     sides = rest.min(axis=0), rest.max(axis=0)
     corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
     moves = matrices @ np.linalg.inv(matrices[0])

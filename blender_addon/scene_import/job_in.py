@@ -1,4 +1,4 @@
-"""Conversion of an object to a :class:`Job`. An object that cannot be baked raises an error with a remedy."""
+"""Conversion of a Blender object to a :class:`Job`. An object that cannot be baked raises an error with a remedy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from .weights_in import material_weights
 
 
 def make_job(*arguments: Any, **changes: Any) -> Job:
-    """Return the job of :func:`job_steps`, with the same arguments, computed at once."""
+    """Return the job of a body, computed at once. The arguments are those of :func:`job_steps`."""
     return at_once(job_steps(*arguments, **changes))
 
 
@@ -61,17 +61,17 @@ def job_steps(
     beside: Sequence[Any] = (),
     alone: bool = False,
 ) -> Steps[Job]:
-    """Return the job of the body ``obj``. Raise SinewError if the body cannot be baked. Each step evaluates one frame
-    or subframe. Between steps, the scene is at that frame, and hidden objects that the job needs are enabled. At the
-    end, the scene is restored. Only the repairs of vertex groups that lost picked vertices by an edit remain
-    (``picks.mend``).
+    """Return the job of the body ``obj``, one frame or subframe per step of the generator.
 
-    ``frames``, ``solver`` and ``substeps`` replace the object's settings, unless they are None or 0. Springs named in
-    ``without_springs`` are omitted. With ``alone``, the bodies that collide with ``obj`` become colliders.
+    Between steps, the scene is at the evaluated frame, and hidden objects that the job needs are enabled. At the end,
+    the scene is restored. Only repairs of vertex groups remain (``picks.mend``). Raises SinewError if ``obj`` cannot be
+    baked.
 
-    The bodies ``beside`` are added to the job, and sampled in the same pass over the frames. So ``obj`` and these
-    bodies must have the same frame range, pre-roll, substeps and hidden objects to enable (:func:`terms`). A body in
-    ``beside`` that cannot be baked is left out of the job.
+    ``frames``, ``solver``, ``substeps``: values that replace the object's settings, unless None or 0.
+    ``without_springs``: names of springs to omit.
+    ``beside``: further bodies of the job, sampled in the same pass over the frames. The :func:`terms` of all bodies
+        must be equal. A body in ``beside`` that cannot be baked is left out of the job.
+    ``alone``: True if the bodies that collide with ``obj`` become colliders.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
@@ -98,9 +98,11 @@ def group_steps(
     solver: str | None = None,
     read: Callable[[Any, Any], Steps[Job]] | None = None,
 ) -> Steps[list[Job]]:
-    """Return the jobs of a contact group, bodies that are baked together (:func:`contact_groups.group_of`), in the
-    order of ``bodies``; each job names the other members. Raise SinewError if a body cannot be baked or the bodies'
-    settings do not match. A group of one body is read with ``read(body, context)``, by default :func:`job_steps`.
+    """Return the jobs of a contact group, in the order of ``bodies``.
+
+    The bodies of a contact group are baked together (:func:`contact_groups.group_of`). Each job names the other
+    members. A group of one body is read with ``read(body, context)``, by default :func:`job_steps`. Raises SinewError
+    if a body cannot be baked or the bodies' settings do not match.
     """
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
@@ -120,7 +122,7 @@ def group_steps(
 
 
 class _Reading(FrameSampler):
-    """Reader of one body from the scene: it reads constant inputs, samples tracks, and then makes a :class:`Body`."""
+    """Reader of one body from the scene."""
 
     def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
         super().__init__(obj, context)
@@ -128,8 +130,8 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Within the context, disable the modifiers after the position in the modifier stack at which the body is
-        simulated, and enable hidden colliders and spring targets.
+        """Disable the modifiers after the simulation within the context, and enable hidden colliders and spring
+        targets.
         """
         obj, context = self.obj, self.context
         _check(obj, context)
@@ -140,8 +142,10 @@ class _Reading(FrameSampler):
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
-        """Read the constant inputs at the first frame, and create the samplers of the animated inputs. ``span`` is the
-        first and the last frame; springs named in ``without_springs`` are omitted.
+        """Read the constant inputs at the first frame, and create the samplers of the animated inputs.
+
+        ``span``: first and last frame.
+        ``without_springs``: names of springs to omit.
         """
         obj, position, context, scene = self.obj, self.position, self.context, self.context.scene
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
@@ -167,8 +171,10 @@ class _Reading(FrameSampler):
         self.vertex_count = len(surface.positions)
 
     def body(self, span: tuple[int, int], solver: str | None, substeps: int) -> Body:
-        """Return the body, once its tracks are sampled. ``span`` is the first and the last frame. ``solver`` and
-        ``substeps`` replace the body's settings, unless they are None or 0.
+        """Return the body from the sampled tracks.
+
+        ``span``: first and last frame.
+        ``solver``, ``substeps``: values that replace the body's settings, unless None or 0.
         """
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
@@ -191,10 +197,7 @@ class _Reading(FrameSampler):
 
 
 def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
-    """Return the contact settings of a body and the names of its contact partners, as fields of a ``Body`` by name. If
-    the body normally collides with itself or other bodies, but is simulated ``alone``, its self-contact and
-    its contact with other bodies are switched off.
-    """
+    """Return a body's contact settings and contact partners, as fields of a ``Body`` by name."""
     if alone and (obj.sinew.collisions.self_contact or len(group_of(obj, context)) > 1):
         return {"contact": ContactSettings(bodies=False)}
     only = obj.sinew.collisions.contact_collection is not None
@@ -203,9 +206,10 @@ def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
 
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:
-    """Return the settings that must be equal for bodies that are sampled in the same pass: frame range, pre-roll,
-    substeps, and hidden objects to enable. The hidden objects must be equal because an enabled object may move other
-    objects. Raise SinewError if ``obj`` cannot be read.
+    """Return the settings that must be equal for bodies sampled in the same pass.
+
+    The settings are frame range, pre-roll, substeps, and hidden objects to enable. An enabled object may move other
+    objects, so the hidden objects count. Raises SinewError if ``obj`` cannot be read.
     """
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
@@ -223,8 +227,9 @@ def _check(obj: Any, context: Any) -> None:
 
 
 def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the first and the last simulated frame, pre-roll included. Raise SettingsError if the frame range is
-    empty.
+    """Return the first and the last simulated frame, pre-roll included.
+
+    ``frames`` replaces the body's frame range. Raises SettingsError if the frame range is empty.
     """
     first, last = frame_range(settings, scene, frames)
     if last < first:
@@ -233,8 +238,10 @@ def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = 
 
 
 def check_object(obj: Any, context: Any) -> None:
-    """Raise MeshError if the object is not a mesh with faces, or cannot be read in its present state, such as Edit
-    Mode.
+    """Check that an object can be read as a body.
+
+    Raises MeshError if the object is not a mesh with faces. Raises MeshError if the object cannot be read at present,
+    for example in Edit Mode.
     """
     if obj.type != "MESH":
         raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
@@ -258,7 +265,10 @@ def _check_faces(obj: Any, mesh: Any, position: StackPosition) -> None:
 
 
 def out_of_date(changed: list[str]) -> SinewError:
-    """Return the error for resuming a bake whose job has changed; ``changed`` are the labels of the changes."""
+    """Return the error for resuming a bake whose job has changed.
+
+    ``changed``: labels of the changes.
+    """
     if "version" in changed:
         return StoreError("Another version of Sinew made these frames.", "Delete Bake and bake again.")
     return StoreError(

@@ -1,5 +1,7 @@
-"""Readers of stiffness maps and of material layers. A layer replaces the painted materials inside its region and within
-its range of depths. The layer's map sets the replaced fraction, 0 to 1.
+"""Readers of stiffness maps and of material layers.
+
+A layer replaces the painted materials inside its region and within its range of depths. The layer's map sets the
+replaced fraction, 0 to 1.
 """
 
 from __future__ import annotations
@@ -18,15 +20,21 @@ from .weights_in import group_weights
 
 
 def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
-    """Return one entry per material: the weights (n,) of its coverage map if it is a layer with a map, else None."""
+    """Return the coverage map of each material, weights (n,) or None.
+
+    The entry is None for a material that is not a layer or has no map.
+    """
     names = [m.vertex_group if m.is_layer else "" for m in obj.sinew.materials]
     columns = group_weights(obj, mesh, names).T
     return [column if name else None for name, column in zip(names, columns, strict=True)]
 
 
 def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context: Any) -> tuple[Layer, ...]:
-    """Return the material layers in the order of the materials, with their regions at the current frame. ``maps`` is
-    the result of :func:`layer_maps`. Raise MeshError if a region cannot be read.
+    """Return the material layers in the order of the materials.
+
+    The regions are those at the current frame. Raises MeshError if a region cannot be read.
+
+    ``maps``: result of :func:`layer_maps`.
     """
     return tuple(
         Layer(k, _surfaces(obj, material, scene, context), depth_settings(material, scene), maps[k])
@@ -36,7 +44,10 @@ def material_layers(obj: Any, maps: list[np.ndarray | None], scene: Any, context
 
 
 def stiffness_maps(obj: Any, mesh: Any) -> np.ndarray:
-    """Return the stiffness maps of all materials, (n, materials) float64, 0 to 1; 0 without a map or weight."""
+    """Return the stiffness maps of all materials, (n, materials) float64, 0 to 1.
+
+    The value is 0 without a map or a weight.
+    """
     return group_weights(obj, mesh, [m.stiffness_map if m.use_range else "" for m in obj.sinew.materials])
 
 

@@ -1,6 +1,4 @@
-"""Conversion of a mesh to a :class:`SurfaceMesh` in world space and metres; readers of vertices, triangles and
-matrices.
-"""
+"""Readers of meshes and matrices, in world space and metres."""
 
 from __future__ import annotations
 
@@ -18,13 +16,14 @@ from ..properties.mirror import clean
 
 
 def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
-    """Return the matrix (4,4) float64 from object coordinates to world space in metres (:func:`unit_scale`)."""
+    """Return the matrix from object coordinates to world space in metres, (4,4) float64."""
     return scaled(evaluated.matrix_world, scene)
 
 
 def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
-    """Return the matrix (4,4), float64, to world space in metres, from ``matrix_world`` (4,4). ``matrix_world`` maps to
-    Blender's world space in Blender units.
+    """Return a matrix to world space in metres, (4,4) float64.
+
+    ``matrix_world`` (4,4): matrix to Blender's world space, in Blender units.
     """
     matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
@@ -46,8 +45,10 @@ def unit_scale(scene: Any) -> float:
 
 
 def acceleration_scale(scene: Any) -> float:
-    """Return the scene's Unit Scale, the factor from Blender units/s² to m/s². The simulation scale is not included: it
-    multiplies lengths, but not accelerations such as gravity.
+    """Return the scene's Unit Scale, the factor from Blender units/s² to m/s².
+
+    The simulation scale is not included: the simulation scale multiplies lengths, but not accelerations such as
+    gravity.
     """
     return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
 
@@ -64,8 +65,9 @@ def transform(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
-    """Yield the mesh of an evaluated object, or None if the object has no mesh. ``options`` are passed to Blender's
-    ``to_mesh``.
+    """Yield the mesh of an evaluated object, or None if the object has no mesh.
+
+    ``options``: arguments of Blender's ``to_mesh``.
     """
     try:
         yield evaluated.to_mesh(**options)
@@ -74,8 +76,9 @@ def mesh_of(evaluated: Any, **options: Any) -> Iterator[Any]:
 
 
 def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
-    """Return the end of a message about an object whose number of vertices changes, and the remedy. ``before`` and
-    ``now`` are the numbers at the first frame and at ``frame``.
+    """Return the end of a message about a changed number of vertices, and the remedy.
+
+    ``before``, ``now``: numbers of vertices at the first frame and at ``frame``.
     """
     message = f"changes its mesh: {before} vertices at first, and {now} at frame {frame:g}"
     return message, "Remove or apply the modifier that changes the number of vertices."
@@ -83,11 +86,12 @@ def changed_mesh(before: int, now: int, frame: float) -> tuple[str, str]:
 
 @contextmanager
 def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield an object's mesh at the current frame, evaluated with the modifiers before ``position`` in the modifier
-    stack, and the evaluated object. ``cut_after`` must have disabled the modifiers after ``position``.
+    """Yield an object's mesh at the current frame, and the evaluated object.
 
-    If the object itself can display its bake, yield its mesh data, without modifiers and shape keys: a bake leaves the
-    vertices of these data unchanged.
+    The mesh is evaluated with the modifiers before ``position`` in the modifier stack. ``cut_after`` must have disabled
+    the modifiers after ``position``. If the object itself can display its bake, the mesh is the object's data without
+    modifiers and shape keys: a bake leaves the vertices of these data unchanged. Raises MeshError if the object is not
+    in the view layer.
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
@@ -101,14 +105,17 @@ def mesh_at_position(obj: Any, position: StackPosition, context: Any) -> Iterato
 
 
 def columns_of(items: Any, name: str, width: int, kind: type) -> np.ndarray:
-    """Return the property ``name`` of n items in a Blender collection, (n,width), in Blender's data type ``kind``."""
+    """Return a property of the n items in a Blender collection, (n,width).
+
+    ``kind``: Blender's data type of the property.
+    """
     flat = np.empty(width * len(items), dtype=kind)
     items.foreach_get(name, flat)
     return flat.reshape(-1, width)
 
 
 def vectors_of(items: Any, name: str) -> np.ndarray:
-    """Return the vector property ``name`` of the n items of a Blender collection, (n,3) float64."""
+    """Return a vector property of the n items in a Blender collection, (n,3) float64."""
     return columns_of(items, name, 3, np.float32).astype(np.float64)
 
 
@@ -118,8 +125,9 @@ def vertex_positions(mesh: Any) -> np.ndarray:
 
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
-    """Return the triangles of a mesh, (t,3) int32, as vertex indices. With ``mirrored``, for an object with a negative
-    scale, the triangles are flipped.
+    """Return the triangles of a mesh as vertex indices, (t,3) int32.
+
+    With ``mirrored``, for an object with a negative scale, the triangles are flipped.
     """
     mesh.calc_loop_triangles()
     triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
@@ -127,8 +135,11 @@ def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
 
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
-    """Return the surface of a mesh in world space. ``matrix`` (4,4) maps the mesh's coordinates to world space. Raise
-    MeshError if the surface cannot be simulated.
+    """Return the surface of a mesh in world space.
+
+    Raises MeshError if the surface cannot be simulated.
+
+    ``matrix`` (4,4): matrix from mesh coordinates to world space.
     """
     check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
@@ -140,8 +151,9 @@ def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
 
 
 def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
-    """Return the evaluated surface of a region object at the current frame, in world space and metres. Raise MeshError
-    if the object cannot be used as a region.
+    """Return the surface of a region object at the current frame, in world space and metres.
+
+    Raises MeshError if the object cannot be used as a region.
     """
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")

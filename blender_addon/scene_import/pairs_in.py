@@ -1,4 +1,4 @@
-"""Reading of a body's contact settings for the pair with one other body or collider, as :class:`PairSettings`."""
+"""Contact settings of a body for pairs with one other body or collider."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from .mesh_in import unit_scale
 def pair_settings(
     obj: Any, colliders: Sequence[Ground | Collider], scene: Any, alone: bool = False
 ) -> tuple[PairSettings, ...]:
-    """Return the contact settings of a body for pairs with ``colliders`` and, unless it is simulated ``alone``, with
-    other bodies. A pair with a deleted partner is kept, as a pair with a body that is not in the job. The bake then
-    warns that the pair has no effect.
+    """Return the contact settings of a body for pairs with one other body or collider.
+
+    With ``alone``, pairs with other bodies are left out. A pair with a deleted partner is kept, as a pair with a body
+    that is not in the job. The bake then warns that the pair has no effect.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -31,11 +32,7 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names that the partner of ``pair`` has in a job. A partner counts as a collider if ``colliders``
-    contains a collider made from the partner's mesh, from the duplicate that displays the partner's bake, or from an
-    object that one of them instances. Return the names of all such colliders. Any other partner is a body. Return the
-    body's name or, with ``alone``, an empty list.
-    """
+    """Return the names that the partner of ``pair`` has in a job."""
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]
     found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]

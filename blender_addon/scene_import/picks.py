@@ -1,9 +1,9 @@
-"""Picked vertices in groups of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
+"""Picked vertices of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
 
-The rest positions of a group's vertices are stored if all its weights are full (picked, not painted). An edit of the
-topology can give partial weights to new vertices (Subdivide) or remove the group's vertices (Remesh). The repair keeps
-only full weights, and replaces each lost vertex by the vertex nearest to its stored position. Repairs precede jobs and
-picking, which would otherwise treat a group with partial weights as painted.
+A vertex group is picked, not painted, if all its weights are full. The rest positions of a picked group's vertices are
+stored. An edit of the topology can give partial weights to new vertices (Subdivide) or remove the group's vertices
+(Remesh). The repair keeps only full weights, and replaces each lost vertex by the vertex nearest to its stored
+position. Repairs precede jobs and picking, which would otherwise treat a group with partial weights as painted.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ TARGETS = (
 OWN_GROUPS = {"PINS": ("pin_group", "Pins"), "NODES": ("node_group", "Nodes")}
 """Two names per target: the body's setting that stores the vertex group, and the name given to a new group."""
 FULL = 0.999
-"""Smallest weight that counts as 1. It allows for weights that were stored with 32 or 8 bits."""
+"""Smallest weight that counts as 1, since weights are stored with 32 or 8 bits."""
 STAYED = 1e-5
 """Largest displacement, relative to the mesh's size, of a vertex that counts as unmoved."""
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """Return the vertex group of ``target``: the body's PINS or NODES, or the body's active SPRING. If the group does
-    not exist, create the group if ``make`` is True; otherwise return None. Raise SpringError for SPRING if the body has
-    no spring.
+    """Return the vertex group of a ``target``, or None.
+
+    The target is PINS, NODES or, for the body's active spring, SPRING. With ``make``, a missing group is created.
+    Raises SpringError for SPRING if the body has no spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -63,9 +64,12 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Add ``vertices`` to a group with full weight or, without ``add``, remove them. Record the picks. If an edit of
-    the mesh has lost picked vertices, they are replaced before the change, and ``pick_warning`` reports this. Not
-    callable in Edit Mode.
+    """Add vertices to a group with full weight, or remove vertices from the group.
+
+    The picks are recorded. Picked vertices that an edit of the mesh has lost are replaced before the change, and
+    ``pick_warning`` reports the replacement. Not callable in Edit Mode.
+
+    ``add``: True to add, False to remove.
     """
     words = mend(obj)
     if add:
@@ -77,14 +81,20 @@ def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
 
 
 def refill(obj: Any, group: Any, vertices: list[int]) -> None:
-    """Replace all vertices of a group by ``vertices``, and record the picks. Not callable in Edit Mode."""
+    """Replace all vertices of a group, and record the picks.
+
+    Not callable in Edit Mode.
+    """
     group.remove(list(range(len(obj.data.vertices))))
     note(obj, group.name)  # otherwise an edit of the mesh would restore the old picks
     change(obj, group, vertices, add=True)
 
 
 def note(obj: Any, name: str) -> None:
-    """Record the rest positions of the vertices in the group ``name``, unless it has partial weights (was painted)."""
+    """Record the rest positions of the vertices in the group ``name``.
+
+    An empty group, or a group with partial weights (painted), loses its record.
+    """
     weights = group_weights(obj, obj.data, [name])[:, 0]
     picks = obj.sinew.picks
     index = next((k for k, found in enumerate(picks) if found.group == name), -1)
@@ -102,8 +112,10 @@ def note(obj: Any, name: str) -> None:
 
 
 def mend(obj: Any) -> str:
-    """Repair the groups of picked vertices after an edit that changed the number of vertices. Return a message about
-    the repair, which ``pick_warning`` also keeps for the panel. Return "" without a repair.
+    """Repair the groups of picked vertices after an edit of the mesh.
+
+    Only an edit that changes the number of vertices makes a repair necessary. Returns a message about the repair, or
+    "". The message is also stored in ``pick_warning`` for the panel.
     """
     if linked.has_linked_mesh(obj):
         return ""  # repaired in its own file
@@ -126,9 +138,9 @@ def mend(obj: Any) -> str:
 
 
 def _renamed(obj: Any, record: Any) -> Any | None:
-    """Return the vertex group that has replaced the group in ``record`` because the user renamed it. Return None
-    without such a group. Blender does not report new names. A renamed group is recognized by its vertices: the vertices
-    with full weight are exactly at the recorded positions.
+    """Return the vertex group that the user has renamed since the ``record``, or None.
+
+    Blender does not report new names. The vertices with full weight in the renamed group are at the recorded positions.
     """
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
@@ -163,13 +175,9 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
 
 
 def _lost(rest: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
-    """Return the indices of the picked positions ``rest`` (p,3) whose vertex was lost by an edit of the mesh. ``full``
-    (f,3) are the present positions of the group's vertices with full weight.
+    """Return the indices of the picked positions ``rest`` (p,3) whose vertex was lost by an edit.
 
-    A picked position is unmatched if no point of ``full`` is within the distance ``near``: its vertex was moved or
-    lost. A point of ``full`` that is not within ``near`` of any picked position is a moved vertex. If there are at
-    least as many moved vertices as unmatched positions, no vertex was lost. Otherwise, each moved vertex is assumed to
-    come from the nearest unmatched position, and the vertices of the remaining unmatched positions were lost.
+    Each moved vertex is assumed to come from the nearest picked position that has no vertex any more.
     """
     from scipy.spatial import cKDTree
 

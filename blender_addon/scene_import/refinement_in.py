@@ -1,6 +1,4 @@
-"""Reading of the refinement of the tetrahedra from a vertex group, one weight per vertex. Search for parts of the mesh
-that are thinner than a cell.
-"""
+"""Refinement of the tetrahedra by a vertex group, and search for parts thinner than a cell."""
 
 from __future__ import annotations
 
@@ -18,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
-    """Return the refinement weights of the vertices, (n,), 0 to 1. Return None if all weights are 0 or refinement is
-    off. Raise SettingsError if the vertex group is missing.
+    """Return the refinement weights of the vertices, (n,), 0 to 1.
+
+    Returns None if all weights are 0 or refinement is off. Raises SettingsError if the vertex group is missing.
     """
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
@@ -34,9 +33,12 @@ def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
 
 
 def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return sample points on ``surface``, the surface of ``mesh``, with their refinement weights. Weights are read
-    only at vertices of triangles that contain a sample point. Return None if these weights are all 0 or the
-    vertex group is missing.
+    """Return sample points on a surface, with their refinement weights.
+
+    Weights are read only at vertices of triangles that contain a sample point. Returns None if these weights are all 0,
+    the vertex group is missing, or the surface has no area.
+
+    ``surface``: surface of ``mesh``.
     """
     from ...core.geometry.tetrahedra.refinement_count import sample_points
 
@@ -53,9 +55,11 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
-    """Return the indices (k,) of the vertices at which the object's own mesh is thinner than a lattice cell and not
-    refined enough. Raise MeshError if the mesh cannot be simulated. Raise SettingsError if the vertex group of
-    refinement is missing. Not callable in Edit Mode.
+    """Return the indices of the vertices of too thin parts of the mesh, (k,).
+
+    At these vertices, the object's own mesh is thinner than a lattice cell and not refined enough. Raises MeshError if
+    the mesh cannot be simulated. Raises SettingsError if the vertex group of refinement is missing. Not callable in
+    Edit Mode.
     """
     from ...core.geometry.tetrahedra.tet_count import measure_surface
     from ...core.geometry.tetrahedra.wall_thickness import thin_parts
@@ -66,8 +70,11 @@ def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
-    """Select only the vertices with the indices ``vertices`` (k,). The selection of edges and faces is unchanged. Not
-    callable in Edit Mode.
+    """Select only some vertices of a mesh.
+
+    The selection of edges and faces is unchanged. Not callable in Edit Mode.
+
+    ``vertices`` (k,): indices of the vertices.
     """
     selected = np.zeros(len(mesh.vertices), dtype=bool)
     selected[vertices] = True

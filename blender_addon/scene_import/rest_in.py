@@ -1,4 +1,4 @@
-"""Rest shape of a body (its mesh or a shape key), and the shape in which the body begins."""
+"""Rest shape of a body (its mesh or a shape key), and initial shape of the simulation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ KEY_NAME = "Rest Shape"
 
 
 def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[SurfaceMesh, np.ndarray | None]:
-    """Return two values in world space: the surface at rest, and the vertex positions (n,3), m, at the current frame.
-    The positions are None if they equal the rest positions. ``mesh`` is the mesh after the modifiers that precede the
-    simulation in the modifier stack. Raise SinewError if the rest shape cannot be used.
+    """Return the surface at rest and the vertex positions at the current frame, in world space.
+
+    The positions (n,3), m, are None if they equal the rest positions. Raises SinewError if the rest shape cannot be
+    used.
+
+    ``mesh``: mesh after the modifiers that precede the simulation.
     """
     matrix = object_to_world(evaluated, scene)
     surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
@@ -29,9 +32,10 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
 
 
 def own_rest(obj: Any, count: int) -> np.ndarray | None:
-    """Return the vertex positions (n,3), object coordinates, of the shape key that is chosen as the rest shape. Return
-    None if no shape key is chosen. Raise SinewError if the shape key is missing, or does not have the ``count``
-    vertices of the simulated mesh.
+    """Return the vertex positions of the chosen rest shape, (n,3) in object coordinates.
+
+    Returns None if no shape key is chosen as the rest shape. Raises SettingsError if the shape key is missing. Raises
+    MeshError if the shape key does not have ``count`` vertices, the number in the simulated mesh.
     """
     name, keys = obj.sinew.rest_key, obj.data.shape_keys
     if not name:
@@ -51,9 +55,10 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
 
 
 def store_rest(obj: Any, context: Any) -> str:
-    """Store the simulated mesh's shape at the current frame as a shape key of value 0, choose it as the rest shape, and
-    return its name. Raise MeshError if modifiers that precede the simulation in the modifier stack change the number
-    of vertices.
+    """Store the present shape of the simulated mesh as the rest shape.
+
+    The shape is stored as a shape key of value 0. Returns the name of the shape key. Raises MeshError if the modifiers
+    that precede the simulation change the number of vertices.
     """
     position = stack_position(obj)
     with cut_after(obj, position), mesh_at_position(obj, position, context) as (mesh, _evaluated):

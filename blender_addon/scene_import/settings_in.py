@@ -30,10 +30,7 @@ LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["
 
 
 def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
-    """Return an instance of the settings class ``cls``. ``names`` are the fields that are read from the property group
-    ``owner``. Without ``names``, all fields that are not in ``others`` are read. ``others`` are values of fields that
-    are not read. ``scale``, metres per Blender unit, is a factor on the lengths that are read.
-    """
+    """Return settings of the class ``cls`` read from the property group ``owner``, lengths times ``scale``."""
     for item in fields(cls):
         if item.name in names or (not names and item.name not in others):
             value = getattr(owner, item.name)
@@ -51,27 +48,32 @@ def material_settings(material: Any) -> MaterialSettings:
 
 
 def moduli_at(moment: EvaluatedFrame) -> list[float]:
-    """Return the Young's moduli of the object's materials at a frame, Pa, in the order of
-    :func:`core.foundation.schema.settings.moduli`.
+    """Return the Young's moduli of the object's materials at a frame, Pa.
+
+    The order is that of :func:`core.foundation.schema.settings.moduli`.
     """
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
 
 
 def vibration_stiffness(settings: Any) -> list[float]:
-    """Return one stiffness factor per controlled vibration. Return an empty list if vibrations are not controlled."""
+    """Return one stiffness factor per controlled vibration.
+
+    The list is empty if vibrations are not controlled.
+    """
     factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
     return [clean(factor) for factor in factors]
 
 
 def vibrations_at(moment: EvaluatedFrame) -> list[float]:
-    """Return one stiffness factor per controlled vibration at a frame. Return an empty list if vibrations are not
-    controlled.
+    """Return one stiffness factor per controlled vibration at a frame.
+
+    The list is empty if vibrations are not controlled.
     """
     return vibration_stiffness(moment.obj.sinew)
 
 
 def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
-    """Return the depth settings of a physical material. Return None if the material applies at any depth."""
+    """Return the depth settings of a physical material, or None for any depth."""
     if material.depth_kind == "NONE":
         return None
     return _taken(DepthSettings, material, scale=unit_scale(scene), kind=material.depth_kind.lower())
@@ -83,15 +85,20 @@ def resolution_settings(settings: Any) -> ResolutionSettings:
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
-    """Return the solver settings of a body. ``solver`` and ``substeps`` replace the body's own settings, unless they
-    are None or 0. Gravity is the scene's gravity times the body's field weight of gravity.
+    """Return the solver settings of a body.
+
+    ``solver`` and ``substeps`` replace the body's own settings, unless None or 0. Gravity is the scene's gravity times
+    the body's field weight of gravity.
     """
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
     return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
 
 
 def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
-    """Return the gravity on a body, m/s²: the scene's gravity times the body's field weight of gravity."""
+    """Return the gravity on a body, m/s².
+
+    The result is the scene's gravity times the body's field weight of gravity.
+    """
     scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
     return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
@@ -107,8 +114,9 @@ def is_gravity_animated(scene: Any) -> bool:
 
 
 def compared(job: Job, compare: Any, solver: str) -> Job:
-    """Return the job of a comparison bake: ``job`` with the ``solver`` and the settings chosen in the property group
-    ``compare``; other settings are unchanged.
+    """Return the job of a comparison bake.
+
+    The ``solver`` and the settings chosen in the property group ``compare`` replace those of ``job``.
     """
     other: dict[str, Any] = {"solver": solver}
     if compare.integrator != OWN:
@@ -143,13 +151,16 @@ def contact_settings(settings: Any, scene: Any) -> ContactSettings:
 
 
 def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
-    """Return the ground of a body as a tuple of one item. Return an empty tuple if the ground is disabled."""
+    """Return the ground of a body as a tuple, empty if the ground is disabled."""
     own, names = settings.collisions, ("friction", "thickness", "height")
     return (_taken(Ground, own, names, unit_scale(scene)),) if own.use_ground else ()
 
 
 def frame_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Return the first and the last frame to simulate, both included; ``frames`` replaces the object's settings."""
+    """Return the first and the last frame to simulate, both included.
+
+    ``frames`` replaces the object's settings.
+    """
     if frames is not None:
         return frames
     if settings.use_scene_range:

@@ -1,4 +1,4 @@
-"""Frame-by-frame sampling of an object's springs; each spring becomes a :class:`Spring`."""
+"""Sampling of a body's springs, frame by frame."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ def spring_targets(obj: Any) -> list[Any]:
 def spring_samplers(
     obj: Any, position: StackPosition, mesh: Any, context: Any, without: Collection[str] = ()
 ) -> list[SpringSampler]:
-    """Return a sampler for each spring of the body ``obj`` that is not named in ``without``. ``mesh`` is the body's
-    mesh after the modifiers that precede the simulation. Raise SpringError for a spring that has no target or no
-    vertices.
+    """Return one sampler per spring of a body.
+
+    Springs named in ``without`` are left out. Raises SpringError if a spring has no target or no vertices.
+
+    ``mesh``: the body's mesh after the modifiers that precede the simulation.
     """
     springs = obj.sinew.springs
     own = [k for k, spring in enumerate(springs) if spring.name not in without]
@@ -37,7 +39,7 @@ def spring_samplers(
 
 
 class SpringSampler:
-    """Sampler of one spring: its strength, and the target positions of the vertices that it pulls."""
+    """Sampler of the strength and the target positions of one spring."""
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
@@ -110,8 +112,9 @@ class SpringSampler:
 
 
 class KeyedSpringSampler(SpringSampler):
-    """Sampler of a spring that a take (a recorded live session) made. Its target and strength are animated only by
-    F-curves, so they are evaluated without changing the scene's frame.
+    """Sampler of a spring from a take (a recorded live session).
+
+    Only F-curves animate the spring's target and strength, so the sampler does not change the scene's frame.
     """
 
     def __init__(self, obj: Any, position: StackPosition, mesh: Any, context: Any, index: int) -> None:
@@ -134,10 +137,13 @@ def _time(moment: EvaluatedFrame) -> float:
 
 
 def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
-    """Return the springs with the given ``names``, sampled at ``frames``: the first and the last frame, both included.
-    A take (a recorded live session) must have made the springs. The samples equal the samples in a job of the object,
-    except that subframes are not sampled: targets move linearly between frames. Raise SpringError if a spring is
-    incomplete.
+    """Return springs of takes (recorded live sessions), sampled at frames.
+
+    The samples equal the samples in a job of the object, except at subframes: targets move linearly between frames.
+    Raises SpringError if a spring is incomplete.
+
+    ``names``: names of the springs. Takes must have made these springs.
+    ``frames``: first and last frame, both included.
     """
     (first, last), position = frames, stack_position(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]

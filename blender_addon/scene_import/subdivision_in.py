@@ -1,10 +1,10 @@
-"""Subdivision modifier of an object as a matrix, which is computed by evaluating Blender's modifier.
+"""Subdivision modifier as a matrix, computed by evaluating Blender's modifier.
 
 A subdivided position is a linear combination of vertices of the cage (the modifier's input mesh), namely of one face
 and the faces around it. The cage's vertices are colored so that no such neighbourhood contains a color twice. Each
-evaluation of the modifier serves three colors: vertices of the first color are put at (1, 0, 0), of the second at
-(0, 1, 0), of the third at (0, 0, 1), and all others at the origin. The three coordinates of a subdivided position are
-then three entries of its row of the matrix. Thus creases, boundaries and n-gons are exactly Blender's.
+evaluation of the modifier serves three colors: vertices of the first color are put at (1, 0, 0), of the second at (0,
+1, 0), of the third at (0, 0, 1), and all others at the origin. The three coordinates of a subdivided position are then
+three entries of its row of the matrix. Thus creases, boundaries and n-gons are exactly Blender's.
 """
 
 from __future__ import annotations
@@ -56,22 +56,24 @@ class Cage(NamedTuple):
 
     @property
     def key(self) -> tuple[int, ...]:
-        """Key of the cage's subdivision matrix: the number of vertices, and checksums of the topology and of the
-        attributes in ``marks``. Cages with equal keys have equal matrices, since the matrix does not depend on
-        positions.
+        """Key of the cage's subdivision matrix. Cages with equal keys have equal matrices.
+
+        The key has the number of vertices, and checksums of the topology and of the attributes in ``marks``. The matrix
+        does not depend on positions.
         """
         parts = self.sizes, self.corners, self.edges, *self.marks.values()
         return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
 
 
 class SubdivisionMatrix(NamedTuple):
-    """Subdivision of a cage (input mesh) from n to m vertices. Positions (m,3) are ``matrix`` (m,n), float32, times the
-    cage's positions.
+    """Subdivision of a cage (input mesh) from n to m vertices.
 
-    ``quads`` (q,4) are the subdivided faces. ``normals`` (q,4,3) are the normals of the corners of the quads, computed
-    with random cage positions. Only the equality of the normals has a meaning: the surface is smooth where corners at
-    one vertex have equal normals. ``edges`` (e,2) are the subdivided edges that come from the cage's edges. ``level``
-    may be lower than requested.
+    ``matrix`` (m,n) float32: factor from the cage's positions to the subdivided positions.
+    ``quads`` (q,4): vertex indices of the subdivided faces.
+    ``normals`` (q,4,3): corner normals of the quads for random cage positions. Only equality has a meaning: the surface
+        is smooth where corners at one vertex have equal normals.
+    ``edges`` (e,2): subdivided edges that come from the cage's edges.
+    ``level``: subdivision level, which may be lower than requested.
     """
 
     matrix: sp.csr_matrix
@@ -82,7 +84,10 @@ class SubdivisionMatrix(NamedTuple):
 
 
 def settings_of(modifier: Any, level: int) -> dict[str, Any]:
-    """Return the settings of a Subdivision modifier that determine its matrix, with ``level`` as its level."""
+    """Return the settings of a Subdivision modifier that determine its matrix.
+
+    ``level`` replaces the modifier's level.
+    """
     return {**{name: getattr(modifier, name) for name in SETTINGS}, "levels": level}
 
 
@@ -100,9 +105,12 @@ def cage_of(mesh: Any) -> Cage:
 
 
 def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None:
-    """Return the subdivision of a cage by a modifier with these ``settings``. The level is reduced if the subdivided
-    mesh would be too large to draw. Return None if even level 1 is too large, or if the cage has no faces. Blender data
-    of the user remain unchanged.
+    """Return the subdivision of a cage by a Subdivision modifier.
+
+    The level is reduced if the subdivided mesh would be too large to draw. Returns None if even level 1 is too large,
+    or if the cage has no faces. The user's Blender data remain unchanged.
+
+    ``settings``: result of :func:`settings_of`.
     """
     valence = np.bincount(cage.corners, minlength=cage.count)
     if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
@@ -134,20 +142,19 @@ def subdivided(cage: Cage, settings: dict[str, Any]) -> SubdivisionMatrix | None
 
 
 def coarser_words(drawn: SubdivisionMatrix | None, level: int) -> str:
-    """Return a warning if the subdivision ``drawn`` has a lower level than ``level``, the modifier's setting. Without a
-    reason to warn, return "".
+    """Return a warning about a reduced subdivision level, or "".
+
+    ``drawn``: subdivision that is drawn.
+    ``level``: the modifier's level.
     """
     shown = 0 if drawn is None else drawn.level
     return f"Subdivision is drawn at level {shown} of {level}: higher levels are too slow" * (shown < level)
 
 
 def _level(cage: Cage, level: int, together: int) -> int:
-    """Return the highest subdivision level, at most ``level``, that respects two limits. The subdivided mesh has at
-    most ``MOST_TRIANGLES`` triangles. To build the matrix from the vertices of the ``cage`` to the subdivided vertices,
-    at most ``MOST_NUMBERS`` values are read. Return 0 if even level 1 exceeds a limit.
+    """Return the highest subdivision level, up to ``level``, within the limits of size, or 0.
 
-    ``together`` is the largest number of vertices in a group of faces that consists of one face and the faces around
-    it, or a lower bound of this number.
+    ``together`` is the largest number of vertices of a face and the faces around the face, or a lower bound.
     """
     while level:
         quads = len(cage.corners) << 2 * (level - 1)
@@ -158,9 +165,7 @@ def _level(cage: Cage, level: int, together: int) -> int:
 
 
 def _around(cage: Cage) -> sp.csr_matrix:
-    """Return a matrix (f,n) with one row per face. The row is nonzero at the vertices of the face and of all faces that
-    share a vertex with this face.
-    """
+    """Return a matrix (f,n), nonzero at the vertices of each face and of the faces around the face."""
     faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
     ones = np.ones(len(faces), dtype=np.int32)
     of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))
@@ -168,10 +173,9 @@ def _around(cage: Cage) -> sp.csr_matrix:
 
 
 def _lots(around: sp.csr_matrix) -> np.ndarray:
-    """Return the color of each vertex, (n,), by a greedy coloring: two vertices of one color are never nonzero in the
-    same row of the matrix ``around`` (f,n). A row of this matrix is nonzero at the vertices of one face and of the
-    faces around it. One evaluation of a Subdivision modifier then yields the weights of all vertices of up to three
-    colors.
+    """Return the color of each vertex, (n,), by greedy coloring.
+
+    Two vertices of one color are never nonzero in the same row of the matrix ``around`` (f,n).
     """
     apart = (around.T @ around).tocsr()
     lots = np.full(around.shape[1], -1)
@@ -184,9 +188,7 @@ def _lots(around: sp.csr_matrix) -> np.ndarray:
 
 @contextmanager
 def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
-    """Yield a function that evaluates a Subdivision modifier with these ``settings`` on a cage, in a temporary scene.
-    The function takes vertex positions (n,3) of the cage. It returns a context manager that yields the subdivided mesh.
-    """
+    """Yield a function that evaluates a Subdivision modifier on a cage, for vertex positions (n,3)."""
     scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
     obj = bpy.data.objects.new(_NAME, mesh)
     try:

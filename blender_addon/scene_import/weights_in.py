@@ -1,5 +1,7 @@
-"""Readers of the weights per vertex in vertex groups. Blender does not provide the weights of a group as an array, so a
-loop over the vertices reads the weights of several groups at once.
+"""Readers of vertex group weights as arrays.
+
+Blender does not provide the weights of a group as an array. One loop over the vertices therefore reads the weights of
+several groups.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from ...core.mechanics.materials.weight_normalization import normalize_weights
 
 
 def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the weights of the mesh's vertices in the vertex groups ``names``, (n, len(names)) float64; 0 if the group
-    or the weight is missing. Raise SettingsError if a weight is not a number.
+    """Return the weights of the vertices in several vertex groups, (n, len(names)) float64.
+
+    The weight is 0 if the group or the weight is missing. Raises SettingsError if a weight is not a number.
     """
     weights = np.zeros((len(mesh.vertices), len(names)))
     columns: dict[int, list[int]] = {}
@@ -38,16 +41,18 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """Return the weights of all materials per vertex, (n, materials) float64, normalized to a sum of 1. Maps of
-    material layers are read as 0.
+    """Return the weights of all materials per vertex, (n, materials) float64.
+
+    The weights of a vertex are normalized to a sum of 1. Maps of material layers are read as 0.
     """
     names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
     return normalize_weights(group_weights(obj, mesh, names))
 
 
 def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices (p,) int32 of the vertices with a positive weight in the group ``name``, and their weights
-    (p,).
+    """Return the vertices with a positive weight in a group, and the weights.
+
+    The results are vertex indices (p,) int32 and weights (p,).
     """
     weights = group_weights(obj, mesh, [name])[:, 0]
     vertices = np.flatnonzero(weights > 0.0).astype(np.int32)

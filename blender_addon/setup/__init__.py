@@ -1,1 +1,1 @@
-"""Defaults of new bodies, recommended settings, and estimates of sag, memory and time."""
+"""Defaults of new bodies, recommended settings, and estimates of a body's sag, memory and time."""

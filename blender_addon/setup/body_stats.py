@@ -1,6 +1,4 @@
-"""Panel texts about the size, mass and sag of a body before a bake, and settings that reduce the sag: stiffness and
-simulation scale.
-"""
+"""Panel texts about the size, mass and sag of a body before a bake, and settings that reduce the sag."""
 
 from __future__ import annotations
 
@@ -17,14 +15,17 @@ from .unit_format import extent_words, mass_words, scale_words, size_words, two_
 FAR = 0.1
 """Sag, as a fraction of the body's size, above which the panel proposes a smaller simulation scale."""
 SAG = 0.05
-"""Sag of a new body, as a fraction of the body's reach: visibly soft, but in shape. The reach is the largest distance
-of a point of the body from the pins or, without pins, the height of the body.
+"""Sag of a new body, as a fraction of its reach: visibly soft, but in shape.
+
+The reach is the largest distance of a point of the body from the pins or, without pins, the height of the body.
 """
 UPRIGHT = 2.0
-"""Stiffness of a new standing body divided by the stiffness below which it buckles under its own weight: a margin for
-imperfect shapes."""
+"""Stiffness of a new standing body, as a multiple of the stiffness at which its weight buckles it.
+
+A value above 1 is a margin for imperfect shapes.
+"""
 ALIKE = 1.5
-"""Largest factor by which a stiffness may differ from the suitable stiffness and still count as suitable."""
+"""Largest factor between a stiffness and the suitable stiffness at which the stiffness still counts as suitable."""
 
 
 class BodyStats(NamedTuple):
@@ -71,10 +72,11 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:
-    """Return the Young's modulus, Pa, that a body needs to carry its own weight. With this modulus, the body does not
-    buckle, and sags by at most the fraction ``SAG`` of its reach. The reach is the largest distance of a point of the
-    body from the pins or, without pins, the height of the body. Return 0 if the body encloses no volume, or if a vertex
-    is NaN.
+    """Return the Young's modulus, Pa, with which a body can carry its own weight.
+
+    With this modulus, the body does not buckle, and sags by at most the fraction ``SAG`` of its reach. The reach is the
+    largest distance of a point of the body from the pins or, without pins, the height of the body. The result is 0 if
+    the body encloses no volume, or if a vertex is NaN.
 
     The body is assumed to consist of its first material alone. Gravity is the scene's, or Earth's if the scene has
     none. The modulus is rounded to two digits, and then limited to ``STIFFNESS_RANGE``.
@@ -88,8 +90,10 @@ def suitable_modulus(obj: Any, context: Any) -> float:
 
 
 def is_suitable(obj: Any, context: Any) -> bool:
-    """Return True if the stiffness of the body's first material is within a factor ``ALIKE`` of
-    :func:`suitable_modulus` for its current pins, or if this suitable modulus is unknown.
+    """Return True if the stiffness of the body's first material suits the body's weight and pins.
+
+    The stiffness must be within a factor ``ALIKE`` of :func:`suitable_modulus`. An unknown suitable modulus returns
+    True.
     """
     suitable, present = suitable_modulus(obj, context), stiffness_of(obj.sinew.materials[0].log_stiffness)
     return suitable == 0.0 or 1.0 / ALIKE < present / suitable < ALIKE

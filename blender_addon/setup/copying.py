@@ -15,17 +15,17 @@ LEFT_OUT = {
     "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
     "painted_value",
 }  # fmt: skip
-"""Properties that are not copied: results, picked vertices, collider settings, and computed properties."""
+"""Properties that are not copied, such as results, picked vertices and computed properties."""
 GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "refine_group"}
 """Properties that name a vertex group."""
 LISTS = ("materials", "springs", "pairs")
 
 
 def copy_settings(source: Any, target: Any) -> list[str]:
-    """Copy the settings of ``source`` to ``target``; return descriptions of the settings that were skipped.
+    """Copy the settings of ``source`` to ``target``. Returns descriptions of the settings that were skipped.
 
     Materials, springs and pairs are matched by name and put in the source's order. Items that the source lacks are
-    removed from the target with their keyframes; the others keep their keyframes. Keyframes of the source are not
+    removed from the target with their keyframes. The other items keep their keyframes. Keyframes of the source are not
     copied.
     """
     switch_on(target)
@@ -39,9 +39,7 @@ def copy_settings(source: Any, target: Any) -> list[str]:
 
 
 def _match_list(source: Any, target: Any, name: str) -> None:
-    """Change the target's list ``name``: its items get the names, and the order, of the items in the source's list.
-    Target items with one of these names are kept with their keyframes, missing items are added, others are removed.
-    """
+    """Give the target's list the items of the source's list by name, in the same order."""
     items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
     before: list[int | None] = list(range(len(items)))
     for index in reversed(range(len(items))):
@@ -61,9 +59,7 @@ def _match_list(source: Any, target: Any, name: str) -> None:
 
 
 def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
-    """Copy the properties of a property group of the body ``obj``, including nested groups and collections; append
-    descriptions of skipped properties to ``left``.
-    """
+    """Copy a property group of the body ``obj``, nested groups included, and note skipped properties in ``left``."""
     for prop in _properties(source):
         name = prop.identifier
         value = getattr(source, name)

@@ -17,14 +17,16 @@ from .body_stats import is_suitable, suitable_modulus
 from .measure_in import forget, weight_and_size
 
 FIRST_PRESET = PRESETS[0].name
-"""Name of the preset for the material of a new body."""
+"""Preset of the material of a new body."""
 SAG = 0.01
 """Stretch of a new spring under the body's weight, as a fraction of the body's size."""
 
 
 def enable(obj: Any, context: Any) -> None:
-    """Enable Sinew for an object. If it has no material, add the first built-in preset, with a stiffness fitted to the
-    object's size. A user preset of the same name takes precedence, and is added unchanged.
+    """Enable Sinew for an object, and add a material if the object has none.
+
+    The material is the first built-in preset, with a stiffness fitted to the object's size. A user preset of the same
+    name takes precedence, and is added unchanged.
     """
     switch_on(obj)
     if not obj.sinew.materials:
@@ -34,9 +36,7 @@ def enable(obj: Any, context: Any) -> None:
 
 
 def fit_stiffness(obj: Any, context: Any) -> None:
-    """Set the first material's stiffness to :func:`suitable_modulus` for the body's size and pins; do nothing if the
-    body encloses no volume.
-    """
+    """Set the first material's stiffness to :func:`suitable_modulus`. A body without volume is left unchanged."""
     forget(obj)
     if modulus := suitable_modulus(obj, context):
         material = obj.sinew.materials[0]
@@ -45,9 +45,7 @@ def fit_stiffness(obj: Any, context: Any) -> None:
 
 
 def refit_stiffness(obj: Any, context: Any) -> None:
-    """Fit the first material's stiffness again if it no longer suits the body after an edit of size or pins; do nothing
-    if the user has set it.
-    """
+    """Fit the first material's stiffness again after an edit of size or pins. A stiffness set by the user is kept."""
     if obj.sinew.materials and obj.sinew.materials[0].is_fitted:
         forget(obj)
         if not is_suitable(obj, context):
@@ -55,23 +53,26 @@ def refit_stiffness(obj: Any, context: Any) -> None:
 
 
 def switch_on(obj: Any) -> None:
-    """Enable Sinew for ``obj``, and give it a random identity if it has none. The identity distinguishes its baked
-    frames from those of a deleted object of the same name.
+    """Enable Sinew for ``obj``, and give it a random identity if it has none.
+
+    The identity tells the object's baked frames from the frames of a deleted object of the same name.
     """
     obj.sinew.enabled = True
     obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
 
 
 def add_material(obj: Any, preset: str) -> Any:
-    """Append a physical material from a preset, with a unique name, and make it active; raise MaterialError if the
-    preset's energy is unknown.
+    """Append a physical material from a preset, make it active and return it.
+
+    The material gets a unique name. Raises MaterialError if the preset's energy is unknown.
     """
     return append_material(obj, preset_settings(preset))
 
 
 def preset_settings(preset: str) -> MaterialSettings:
-    """Return the settings of the preset with this name. A user preset takes precedence over a built-in preset of the
-    same name. Raise MaterialError if the preset's energy is unknown.
+    """Return the settings of the preset with this name. A user preset takes precedence over a built-in preset.
+
+    Raises MaterialError if the preset's energy is unknown.
     """
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
@@ -83,7 +84,7 @@ def preset_settings(preset: str) -> MaterialSettings:
 
 
 def append_material(obj: Any, settings: MaterialSettings) -> Any:
-    """Append a physical material with these settings and a unique name, make it active, and return it."""
+    """Append a physical material with these settings, make it active and return it. The material gets a unique name."""
     material = obj.sinew.materials.add()
     fill_material(material, settings)
     taken = {m.name for m in list(obj.sinew.materials)[:-1]}
@@ -93,7 +94,7 @@ def append_material(obj: Any, settings: MaterialSettings) -> Any:
 
 
 def add_spring(obj: Any, scene: Any) -> Any:
-    """Append a spring strong enough to carry the body, with a unique name, make it active, and return it."""
+    """Append a spring strong enough to carry the body, make it active and return it. The spring gets a unique name."""
     springs, strength = obj.sinew.springs, holding_strength(obj, scene)
     taken = {spring.name for spring in springs}
     spring = springs.add()
@@ -104,8 +105,10 @@ def add_spring(obj: Any, scene: Any) -> Any:
 
 
 def holding_strength(obj: Any, scene: Any) -> float:
-    """Return the strength, N/m, to two digits, at which the body's weight stretches a spring by the fraction ``SAG``
-    of the body's longest side; the default strength if the weight is unknown.
+    """Return the strength of a spring that carries the body, N/m.
+
+    With this strength, rounded to two digits, the body's weight stretches the spring by the fraction ``SAG`` of the
+    body's longest side. An unknown weight returns the default strength.
     """
     weight, size = weight_and_size(obj, scene)
     if weight <= 0.0:
@@ -114,7 +117,7 @@ def holding_strength(obj: Any, scene: Any) -> float:
 
 
 def fill_material(material: Any, settings: MaterialSettings) -> None:
-    """Copy ``settings`` to a material of a body, and mark its stiffness as not fitted to the body's size."""
+    """Copy ``settings`` to a material of a body. The stiffness counts as not fitted to the body's size."""
     material.property_unset("fitted")
     material.log_stiffness = math.log10(settings.youngs_modulus)
     material.stiffness_unit = fitting_unit(settings.youngs_modulus)

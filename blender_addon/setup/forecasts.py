@@ -1,7 +1,7 @@
-"""Text for the panel about the estimated cost of a bake: tetrahedra, memory, time per frame, space on disk.
+"""Panel texts about the estimated cost of a bake: tetrahedra, memory, time per frame, space on disk.
 
-Panels are redrawn often, above all while a slider is dragged: measurements of the surface are cached (``measure_in``),
-and the dependence on settings is a formula.
+Panels are redrawn often, above all while a slider is dragged. So measurements of the surface are cached
+(``measure_in``), and the dependence on settings is a formula.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...core.jobs.job.job import Job
 
 COARSE = 4.0
-"""Minimum distance of neighbouring vertices, in cells, at which a surface is too coarse to show the deformation."""
+"""Distance of neighbouring vertices, in cells, from which a surface is too coarse to show the deformation."""
 FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
 """Modifiers that refine a mesh."""
 
@@ -30,8 +30,9 @@ _paces: dict[str, Pace] = {}
 
 
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
-    """Return a text and an icon. The text states the estimated number of tetrahedra, memory and time per frame; it is
-    "" if they are unknown.
+    """Return the estimated number of tetrahedra, memory and time per frame, as a text, and an icon.
+
+    The text is empty if the estimates are unknown.
     """
     from ...core.foundation.process.available_memory import available_memory
     from ...core.geometry.tetrahedra.tet_count import MAX_TETS
@@ -70,7 +71,7 @@ def disk_words(obj: Any, context: Any) -> str:
 
 
 def _cost(obj: Any, context: Any) -> Cost | None:
-    """Return the estimated cost of a bake of the body; None if it is unknown."""
+    """Return the estimated cost of a bake of the body, or None if it is unknown."""
     from ...core.jobs.checks.costs import cost_of
     from ..scene_import.settings_in import resolution_settings, solver_settings
 
@@ -90,7 +91,7 @@ def _meets(obj: Any, context: Any) -> bool:
 
 
 def missing_words(method: str) -> str:
-    """Return a message if the package that a meshing method needs is not installed; "" if it is."""
+    """Return a message if the package for a meshing method is not installed. Otherwise the text is empty."""
     from ...core.foundation.process.foreign_module import is_installed
     from ...core.geometry.tetrahedra import tetgen_mesh
 
@@ -100,8 +101,9 @@ def missing_words(method: str) -> str:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """Return a warning, with a remedy, if neighbouring vertices are at least ``COARSE`` cells apart, so that the
-    surface cannot show the deformation; "" otherwise.
+    """Return a warning if the surface is too coarse to show the deformation. Otherwise the text is empty.
+
+    A surface is too coarse if neighbouring vertices are at least ``COARSE`` cells apart.
     """
     measure, points = _measure(obj, context)
     if measure is None:
@@ -117,9 +119,10 @@ def coarse_words(obj: Any, context: Any) -> str:
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
-    """Store the computation time of one time step of a body, in its bake ``record`` and for the rest of this session.
-    The time is measured: the bake had ``steps`` time steps and took ``seconds``. If several bodies were baked together,
-    the measured time is divided among the bodies (``own_pace``).
+    """Store the measured time per time step of a body in its bake ``record``, and for this session.
+
+    ``steps``: number of time steps of the bake. ``seconds``: time that the bake took, s. The time is divided among
+    bodies that were baked together.
     """
     from ...core.jobs.checks.costs import own_pace
 
@@ -132,9 +135,7 @@ def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
 
 
 def _pace(obj: Any) -> Pace | None:
-    """Return the time per step measured in this session's last bake with the object's solver. Without such a bake,
-    return a time recorded in the file for this solver, or None if the file has none.
-    """
+    """Return the measured time per step of the object's solver, or None."""
     solver = obj.sinew.solver
     if solver in _paces:
         return _paces[solver]

@@ -1,5 +1,6 @@
-"""Estimates of a body from its surface, without tetrahedra and fast enough for a panel: volume fractions of materials,
-sag, weight, and measures that determine the number of tetrahedra.
+"""Estimates of a body from its surface, without tetrahedra and fast enough for a panel.
+
+The estimates are volume fractions of materials, sag, weight, and measures that determine the number of tetrahedra.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
 LASTING = 2.0
 """Minimum lifetime of a cached measurement, s."""
 RARELY = 50.0
-"""Minimum lifetime of a cached measurement, as a multiple of the time that the measurement took. Panels are redrawn
-constantly while the pointer moves; without this limit, slow measurements would be repeated constantly.
+"""Minimum lifetime of a cached measurement, as a multiple of the time it took.
+
+Panels are redrawn constantly while the pointer moves, so slow measurements must be rare.
 """
 DOWN = np.array([0.0, 0.0, -1.0])
-"""Direction along which the sag of a body is estimated if the scene's gravity is zero."""
+"""Direction of the estimated sag if the scene's gravity is zero."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
-"""Cached measurements by the body's ``session_uid``: expiry time (s, monotonic clock), key of the inputs,
-measurement.
+"""Cached measurements by the body's ``session_uid``: expiry time, s (monotonic clock), key of the inputs, measurement.
 """
 
 
@@ -65,8 +66,9 @@ class BodyMeasure(NamedTuple):
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """Return the result of :func:`measure_body` for a body from a cache. The body is measured again if an input has
-    changed, or if the cached result has expired.
+    """Return the estimates of a body from a cache.
+
+    The body is measured again if an input has changed, or if the cached estimates have expired.
     """
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = (
@@ -89,13 +91,14 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def forget(obj: Any) -> None:
-    """Drop the cached measurement of a body, for example after an edit of its pins."""
+    """Drop the cached estimates of a body."""
     _bodies.pop(obj.session_uid, None)
 
 
 def measure_body(obj: Any, context: Any) -> BodyMeasure:
-    """Estimate properties of a body, such as size, volume and sag, from the surface of a mesh. The mesh approximates
-    the simulated shape of the body (:func:`_measured_about`).
+    """Estimate properties of a body, such as size, volume and sag, from the surface of a mesh.
+
+    The mesh approximates the simulated shape of the body.
     """
     from ...core.jobs.checks.sag import sag_of
 
@@ -114,8 +117,10 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
 
 
 def sheet_distance(obj: Any, context: Any) -> float:
-    """Estimate the lower limit of the contact distance between the body and colliders that are open meshes (sheets), in
-    Blender units; penalty contact uses it if the set distance is smaller. Return 0 if the body's surface has no area.
+    """Return the estimated lower limit of the contact distance between the body and sheets, in Blender units.
+
+    Sheets are colliders that are open meshes. Penalty contact uses the limit if the set distance is smaller. The limit
+    is 0 if the body's surface has no area.
     """
     from ...core.contact.penalty.sheet_thickness import sheet_thickness
 
@@ -124,10 +129,10 @@ def sheet_distance(obj: Any, context: Any) -> float:
 
 
 def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
-    """Return the weight of the object's mesh, N, and the longest side of the mesh in world space, m. The weight is 0 if
-    the surface encloses no volume.
+    """Return the weight of the object's mesh, N, and its longest side in world space, m.
 
-    Painted densities are averaged over the vertices; materials with a region or a depth are ignored.
+    The weight is 0 if the surface encloses no volume. Painted densities are averaged over the vertices. Materials with
+    a region or a depth are ignored.
     """
     measure, _ = _measured(obj, obj.data, scene)
     if measure is None or not obj.sinew.materials:
@@ -139,17 +144,15 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
 
 
 def gravity_of(scene: Any) -> float:
-    """Return the magnitude of the scene's gravity, m/s², or of Earth's if the scene has none."""
+    """Return the magnitude of the scene's gravity, m/s². A scene without gravity returns Earth's."""
     own = acceleration_scale(scene) * float(np.linalg.norm(scene.gravity)) if scene.use_gravity else 0.0
     return own or EARTH
 
 
 def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
-    """Return three items: the measures of a body's surface (None if it has no area), the measured Blender mesh, and the
-    triangulated surface.
+    """Return the measures of a body's surface, the measured Blender mesh, and the triangulated surface.
 
-    The mesh approximates the simulated shape without a new evaluation. It is the object's own mesh or, if the simulated
-    shape includes modifiers such as Mirror or Array, the evaluated mesh with all modifiers.
+    The mesh approximates the simulated shape without a new evaluation.
     """
     mesh = obj.data
     if stack_position(obj).below:

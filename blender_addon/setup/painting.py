@@ -14,10 +14,10 @@ TOLERANCE = 1e-5
 
 
 def map_names(obj: Any) -> list[str]:
-    """Return the names of the vertex groups of the object's painted materials, each once, in the order of the
-    materials.
+    """Return the names of the material maps of an object, each once, in the materials' order.
 
-    Layer materials, which have a region or a depth, are excluded: their maps are coverages and are not normalized.
+    A map is the vertex group of a painted material. Materials with a region or a depth are excluded: their maps are
+    coverages and are not normalized.
     """
     painted = (m for m in obj.sinew.materials if not m.is_layer)
     names = (m.vertex_group for m in painted if m.vertex_group in obj.vertex_groups)
@@ -33,9 +33,10 @@ def paints_a_map(obj: Any) -> bool:
 
 
 def normalize_maps(obj: Any) -> None:
-    """Scale or fill the inactive material maps so that all maps sum to one at each painted vertex (:func:`balanced`).
+    """Change the inactive material maps so that all maps sum to one at each painted vertex (:func:`balanced`).
 
-    The active map is kept, and so is its mirrored map, such as Bone.R for Bone.L, which a mirrored stroke paints too.
+    The active map is kept. Its mirrored map, such as Bone.R for Bone.L, is kept, too, since a mirrored stroke paints
+    both.
     """
     names = map_names(obj)
     active = obj.vertex_groups.active.name
@@ -50,18 +51,13 @@ def normalize_maps(obj: Any) -> None:
 
 
 def _mirrored_name(obj: Any, name: str) -> str | None:
-    """Return the name of the vertex group on the mirrored side that Blender's brush paints together with the vertex
-    group ``name``. Return None if mirroring is off, or if the mirrored name equals ``name``.
-    """
+    """Return the name of the mirrored vertex group that Blender's brush paints too, or None."""
     mesh, other = obj.data, bpy.utils.flip_name(name)
     return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
-    """Return the column of the material map that receives the missing weight where maps sum to less than one. This is
-    the map of the first material, and its column is its index in ``names``. Return None if ``names`` does not
-    contain the map. The column is the argument ``fill`` of :func:`balanced`.
-    """
+    """Return the column of the first material's map in ``names``, or None."""
     first = obj.sinew.materials[0]
     return names.index(first.vertex_group) if first.vertex_group in names else None
 

@@ -1,4 +1,4 @@
-"""Recommended settings of a body, computed from its last tetrahedralization and its present settings."""
+"""Recommended settings of a body, from its last tetrahedralization and its present settings."""
 
 from __future__ import annotations
 
@@ -33,21 +33,24 @@ def is_known(obj: Any) -> bool:
 
 
 def is_step_known(obj: Any) -> bool:
-    """Return True if a bake has measured the motion of pins and colliders, which advice on substeps needs. The operator
-    *Tetrahedralize* cannot measure motion, since it reads only one frame.
+    """Return True if a bake has measured the motion of pins and colliders, for advice on substeps.
+
+    The operator *Tetrahedralize* reads only one frame, and so cannot measure motion.
     """
     return obj.sinew.bake.movement >= 0.0
 
 
 def is_outdated(obj: Any) -> bool:
-    """Return True if the stiffness or placement of physical materials was edited after *Tetrahedralize*. Painting and
-    keyed properties are not noticed.
+    """Return True if the stiffness or placement of materials was edited after *Tetrahedralize*.
+
+    Painting and keyed properties are not noticed.
     """
     return is_known(obj) and obj.sinew.bake.advice_basis not in ("", basis_of(obj))
 
 
 def basis_of(obj: Any) -> str:
-    """Return a digest of those properties of a body's physical materials that determine its stiffness (:data:`BASIS`).
+    """Return a digest of the material properties that determine a body's stiffness (:data:`BASIS`).
+
     Keyed properties are omitted.
     """
     keyed, values = animated_paths(obj), []
@@ -60,7 +63,10 @@ def basis_of(obj: Any) -> str:
 
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
-    """Return the recommended changes of settings; empty if all settings suit the body, or it has no tetrahedra yet."""
+    """Return the recommended changes of settings. The tuple is empty if all settings suit the body.
+
+    The tuple is also empty if the body has no tetrahedra yet.
+    """
     from ...core.jobs.checks.advice import BodyFacts, Use, advice
 
     record = obj.sinew.bake
@@ -85,7 +91,7 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
 
 
 def of_resolution(obj: Any, scene: Any) -> Advice | None:
-    """Return the recommended change of resolution, or None if the resolution suits the body."""
+    """Return the recommended change of resolution, or None."""
     return next((each for each in advice_of(obj, scene) if each.setting in OF_RESOLUTION), None)
 
 
@@ -95,7 +101,7 @@ def of_solver(obj: Any, scene: Any) -> list[Advice]:
 
 
 def button_words(each: Advice) -> str:
-    """Return the button's label for a recommendation: ``Use Mixed FEM``, ``Set Substeps to 4``."""
+    """Return the button's label for a recommendation, such as ``Use Mixed FEM`` or ``Set Substeps to 4``."""
     if each.setting == "solver":
         return f"Use {choices.solver_kind(each.value).label}"
     if each.value is True:

@@ -16,7 +16,7 @@ from .measure_in import gravity_of
 FOLLOWED = 1.0
 """Highest frequency that the eye can follow, Hz."""
 WEAK = 0.5
-"""Stretch of a spring under the body's weight, as a fraction of the body's size, above which the panel warns."""
+"""Stretch of a spring under the body's weight at which the panel warns, as a fraction of the body's size."""
 
 
 def mass_words(mass: float, scene: Any) -> str:
@@ -31,31 +31,30 @@ def size_words(length: float, scene: Any) -> str:
 
 
 def extent_words(size: float, scene: Any) -> str:
-    """Format the size of the body in the simulation. ``size`` is the body's longest side, m. The text also contains the
-    simulation scale if the scale is not 1.
-    """
+    """Format the body's longest side, m, in the simulation. A simulation scale other than 1 is included."""
     words = size_words(size, scene)
     factor = length_factor(scene)
     return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"
 
 
 def scale_words(factor: float) -> str:
-    """Format a simulation scale, as a fraction such as "1/10" if possible."""
+    """Format a simulation scale, if possible as a fraction such as "1/10"."""
     whole = round(1.0 / factor)
     return f"1/{whole}" if whole > 1 and math.isclose(whole * factor, 1.0, rel_tol=1e-5) else f"{factor:.4g}"
 
 
 def volume_words(volume: float, scene: Any) -> str:
-    """Format a volume given in m³; in litres below 1 m³, unless the scene has imperial units."""
+    """Format a volume in m³. Volumes below 1 m³ are shown in litres, unless the scene has imperial units."""
     if scene.unit_settings.system == "IMPERIAL":
         return _words(volume, "VOLUME", scene)
     return f"{volume:.3g} m³" if volume >= 0.9995 else f"{1e3 * volume:.3g} l"
 
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
-    """Return a text with the stretch of a spring under the body's weight, and True if the stretch is large enough for a
-    warning. ``strength`` is the stiffness of the spring, N/m; ``record`` is the body's bake record. The text is "" if
-    the mass is unknown or the stiffness is 0.
+    """Return a text on how far the body's weight stretches a spring, and True if this is too far.
+
+    ``strength``: stiffness of the spring, N/m. ``record``: bake record of the body. The text is empty if the mass is
+    unknown or the stiffness is 0.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
@@ -64,24 +63,25 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 
 def vibration_factor(settings: Any, number: int) -> float:
-    """Return the stiffness factor, at the current frame, of the vibration with index ``number`` (from 0) in the
-    ``settings`` of a body; 1 if there is no such factor.
+    """Return the stiffness factor of the vibration ``number`` (from 0) at the current frame. Without a factor, returns
+    1.
     """
     factors = vibration_stiffness(settings)
     return factors[number] if number < len(factors) else 1.0
 
 
 def frequency_of(vibration: Any, factor: float) -> float:
-    """Return the simulated frequency, Hz, of a vibration whose stiffness is multiplied by ``factor``."""
+    """Return the simulated frequency, Hz, of a vibration with the stiffness factor ``factor``."""
     return (vibration.right or vibration.frequency) * math.sqrt(factor)
 
 
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
-    """Return the four texts of a vibration's row in the table: original frequency, Hz; simulated frequency, Hz, or "as
-    is" if it is the original one; ratio of simulated to original frequency, "" if equal; and overlap, %.
+    """Return the four texts of a vibration's row in the table.
 
-    The simulated frequency includes the match to the full or a finer mesh, and the stiffness ``factor``. The overlap is
-    the fraction of the vibration that the vibrations of that mesh reproduce.
+    The texts are the original frequency, Hz; the simulated frequency, Hz, or "as is" if it is the original one; the
+    ratio of both, or "" if they are equal; and the overlap, %. The simulated frequency includes the match to the full
+    or a finer mesh, and the stiffness ``factor``. The overlap is the fraction of the vibration that the vibrations of
+    that mesh reproduce.
     """
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)
@@ -90,20 +90,21 @@ def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str,
 
 
 def slower(hertz: float) -> int:
-    """Return the factor by which the display of a vibration of ``hertz`` Hz is slowed down: the smallest power of two
-    with which the eye can follow.
+    """Return the factor by which the display of a vibration of ``hertz`` Hz is slowed down.
+
+    The factor is the smallest power of two with which the eye can follow.
     """
     return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
 
 
 def pace_words(hertz: float) -> str:
-    """Format the simulated frequency of a vibration, with the slow motion factor of its display."""
+    """Format a vibration's simulated frequency, Hz, with the slow motion factor of its display."""
     words, times = frequency_words(hertz), slower(hertz)
     return f"{words} Hz, shown {times} times slower" if times > 1 else f"{words} Hz"
 
 
 def gravity_words(scene: Any) -> str:
-    """Return a warning if the scene's Unit Scale changes Earth's gravity in the simulation; "" if not."""
+    """Return a warning if the scene's Unit Scale changes Earth's gravity. Otherwise the text is empty."""
     scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
     if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
         return ""
@@ -114,13 +115,11 @@ def gravity_words(scene: Any) -> str:
 
 
 def two_digits(value: float) -> float:
-    """Return a value rounded to two significant digits."""
+    """Round a value to two significant digits."""
     return float(f"{value:.2g}")
 
 
 def _words(value: float, kind: str, scene: Any) -> str:
-    """Return Blender's text for a value in SI units; "" if the scene has no units. ``kind`` is Blender's unit category,
-    such as ``LENGTH``.
-    """
+    """Return Blender's text for a value in SI units, or "" if the scene has no units."""
     system = scene.unit_settings.system
     return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

@@ -9,8 +9,8 @@ import bpy
 
 
 def redraw(views: bool = True) -> None:
-    """Redraw the Properties editors and the 3D Views. If ``views`` is False, redraw only the sidebars of the 3D Views,
-    but still the whole Properties editors.
+    """Redraw the Properties editors and the 3D Views. With ``views`` False, only the sidebars of the 3D Views are
+    redrawn.
     """
     for area in _areas():
         if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
@@ -20,15 +20,16 @@ def redraw(views: bool = True) -> None:
 
 
 def redraw_views() -> None:
-    """Redraw the 3D Views without their panels, for frequent changes."""
+    """Redraw the 3D Views without their panels."""
     for area in _areas():
         if area.type == "VIEW_3D":
             _redraw_regions(area, "WINDOW")
 
 
 def redraw_status() -> None:
-    """Redraw the status bar of each window in which no tool is running. A running tool may show its text there. The
-    status bar is not an area of the screen, so :func:`redraw` does not redraw it.
+    """Redraw the status bar of each window without a running tool.
+
+    A running tool may show its own text in the status bar.
     """
     for window in bpy.context.window_manager.windows:
         if not len(window.modal_operators):
@@ -36,7 +37,7 @@ def redraw_status() -> None:
 
 
 def redraw_changed(settings: Any, context: Any) -> None:
-    """Redraw after a change of a property that affects 3D Views (the property's ``update`` function)."""
+    """Redraw after the change of a property (an ``update`` function)."""
     redraw()
 
 

@@ -1,6 +1,6 @@
-"""Detection of a needed restart: an update has installed other wheels than those that are loaded.
+"""Check whether an update has installed other wheels than those loaded, so that Blender must restart.
 
-Compiled modules cannot be unloaded, so after an update the old ones stay in memory while their files are new.
+Compiled modules cannot be unloaded: after an update the old modules stay in memory, although their files are new.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ _needed = ""
 
 
 def look(manifest: Path = MANIFEST) -> None:
-    """Compare the loaded packages with the wheels installed by the extension's ``manifest``, and keep the message for
-    :func:`needed`. Called when the extension is enabled; a checkout has no manifest, so nothing is compared.
+    """Compare the loaded packages with the wheels listed in the extension's ``manifest``, for :func:`needed`.
+
+    Without a manifest, as in a checkout, nothing is compared.
     """
     global _needed
     _needed = ""
@@ -33,14 +34,12 @@ def look(manifest: Path = MANIFEST) -> None:
 
 
 def needed() -> str:
-    """Return the message that Blender must be restarted, with the reason; "" if no restart is needed."""
+    """Return the reason why Blender must be restarted. The text is empty if no restart is needed."""
     return _needed
 
 
 def _change(name: str) -> str:
-    """Return a text about the package ``name`` if its loaded version differs from the installed one; "" if both are
-    equal or it is not loaded.
-    """
+    """Return a text about a package whose loaded version differs from the installed one, or ""."""
     module = sys.modules.get(name)
     loaded = getattr(module, "__version__", None)
     if loaded is None:

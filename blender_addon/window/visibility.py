@@ -1,5 +1,6 @@
-"""Functions that find an object by ``session_uid``, find a window that shows an object, and state why the scene cannot
-be changed now. Timers need these functions: a timer has no window, and objects may be deleted between two calls.
+"""Search for objects and for windows that show them.
+
+Timers need this search: a timer has no window, and objects may be deleted between two calls.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from ..blend_data.names import CATEGORY
 
 
 def object_of(uid: int, name: str = "") -> Any | None:
-    """Return the object with the ``session_uid`` ``uid``, or None if it was deleted. The object with this ``name`` is
-    checked first, which is faster.
-    """
+    """Return the object with the ``session_uid`` ``uid``, or None if it was deleted. A correct ``name`` saves time."""
     named = bpy.data.objects.get(name)
     if named is not None and named.session_uid == uid:
         return named
@@ -24,9 +23,7 @@ def object_of(uid: int, name: str = "") -> Any | None:
 
 
 def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
-    """Return a context manager in which Blender's context has a window that shows the object, if there is one. Timers
-    have no window, and windows may show other scenes.
-    """
+    """Return a context in which Blender's context has a window that shows the object, if there is one."""
     context = bpy.context
     if context.window is not None and obj.name in context.view_layer.objects:
         return nullcontext()
@@ -35,15 +32,16 @@ def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
 
 
 def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
-    """Return the first window whose view layer contains the object. Otherwise return the first window, or None if there
-    is no window.
+    """Return the first window whose view layer contains the object.
+
+    Without such a window, returns the first window, or None if there is no window.
     """
     windows = list(windows)
     return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
 
 
 def is_panel_under_pointer(context: Any) -> bool:
-    """Return True if the pointer is in a region with Sinew's panels, which show the progress of a bake."""
+    """Return True if the pointer is in a region with Sinew's panels."""
     area, region = context.area, context.region
     if area is None or region is None:
         return False
@@ -53,7 +51,7 @@ def is_panel_under_pointer(context: Any) -> bool:
 
 
 def in_the_way(obj: Any) -> str:
-    """Return the step that the user has to take before a result can be applied to the scene; "" if none."""
+    """Return the step that the user must take before a result can be applied. The text is empty if none is needed."""
     if obj.mode == "EDIT":
         return "Leave Edit Mode (Tab) to apply the result"
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):

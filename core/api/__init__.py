@@ -1,6 +1,7 @@
-"""Stable public names of ``import sinew as sw``. The rest of the library is internal and may change.
+"""Stable public names of the library: ``import sinew as sw``.
 
-The package root (``blender_addon/package/__init__.py``) re-exports these names lazily.
+All other names are internal and may change. The package root (``blender_addon/package/__init__.py``) re-exports the
+public names lazily.
 """
 
 from ..foundation.errors import SinewError

@@ -1,4 +1,4 @@
-"""Frames of a job, computed one after another and cached in a folder."""
+"""Frames of a job, simulated one after another and cached in a folder."""
 
 from __future__ import annotations
 
@@ -70,24 +70,29 @@ class Frame:
 
     @checked(SettingsError)
     def picture(self, path: Path | str, colour: str = "von_mises", title: str | None = None) -> None:
-        """Draw all bodies into a file (.png, .svg, .pdf) with Matplotlib, without a window. ``colour`` is the quantity
-        shown: ``von_mises``, ``energy_density`` or ``displacement``.
+        """Draw all bodies into an image file with Matplotlib, without a window.
+
+        ``path``: a .png, .svg or .pdf file. ``colour``: the quantity shown, ``von_mises``, ``energy_density`` or
+        ``displacement``. Raises SettingsError if Matplotlib is not installed or ``colour`` is not one of these
+        quantities. Raises StoreError if the file cannot be written.
         """
         draw(path, [(each.solid, each.vertices) for each in self.bodies.values()], colour, title)
 
 
 @checked(SettingsError)
 def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = None) -> Iterator[Frame]:
-    """Yield the first body's frames as they are computed, without the pre-roll; ``Frame.bodies`` has all bodies.
+    """Yield the frames of a job's first body as they are computed.
+
+    ``Frame.bodies`` has all bodies. Frames of the pre-roll are left out. Raises StoreError if the folder ``cache``
+    belongs to another job: then delete the folder or name another.
 
     Parameters
     ----------
     job : Job
     cache : folder, optional
         Folder that stores the frames. Stored frames are read, and the simulation continues after them, bitwise
-        identical to an uninterrupted one. The loop may be left, or the process ended, at any time. Raises StoreError if
-        the folder belongs to another job: then delete it or name another. Without ``cache``, frames are stored in a
-        temporary folder during the loop.
+        identical to an uninterrupted one. The loop may be left, or the process ended, at any time. Without ``cache``,
+        frames are stored in a temporary folder during the loop.
     tell : function, optional
         Function called with each line of text on the progress and with warnings, for example ``print``.
     """
@@ -114,11 +119,7 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
 
 
 def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
-    """Yield one list per frame with a ``Frame`` per job: stored frames first, then frames as they are computed.
-
-    ``jobs`` are jobs of one body each, simulated together; ``folder`` holds their stores; ``on_event`` receives the
-    bake's events.
-    """
+    """Yield the frames of several jobs simulated together: a list per frame, with one ``Frame`` per job."""
     stores, goes_on = stores_in(folder, jobs, resume=True)
     number, prepared = jobs[0].first_shown, []
     with closing(bake_frames(jobs, stores, on_event, resume=goes_on, with_vertices=True, is_warm=True)) as steps:

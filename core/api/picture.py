@@ -1,4 +1,4 @@
-"""Pictures of bodies with Matplotlib, without a window: surfaces coloured by a quantity of their tets."""
+"""Pictures of bodies with Matplotlib: surfaces coloured by a quantity of their tets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ QUANTITIES = {
     "energy_density": ("elastic energy, J/m³", lambda solid, x: solid.energy_density(x)),
     "displacement": ("displacement, m", lambda solid, x: np.linalg.norm(x - solid.rest, axis=1)[solid.tets].mean(1)),
 }
-"""Label of the colour bar, and function (solid, vertices) -> value in each tet (m,), by the name of the quantity."""
+"""Label of the colour bar, and function from a solid and vertices (n,3) m to the value in each tet (m,), by quantity.
+"""
 
 
 def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: str, title: str | None) -> None:
-    """Draw bodies into the image file ``path``, coloured by the quantity ``colour``, a key of ``QUANTITIES``.
-    ``bodies`` are pairs of a solid and the positions of its tet vertices, (n,3) m.
+    """Draw bodies into the image file ``path``, coloured by a quantity.
+
+    ``bodies``: pairs of a solid and the positions of its tet vertices, (n,3) m. ``colour``: a key of ``QUANTITIES``.
+    Raises SettingsError if Matplotlib is not installed or ``colour`` is unknown. Raises StoreError if the file cannot
+    be written.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

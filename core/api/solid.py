@@ -23,8 +23,10 @@ from ..simulation.preparation.prepare import tetrahedra
 
 @dataclass(frozen=True)
 class Solid:
-    """The m tetrahedra of a body with n vertices, and their materials. Methods take ``vertices`` (n,3), m, by default
-    the rest positions. The unknowns of matrices are x, y and z of the first vertex, then of the second, and so on.
+    """Tetrahedra and materials of a body with n vertices and m tets.
+
+    Methods take ``vertices`` (n,3), m, by default the rest positions. The unknowns of matrices are x, y and z of the
+    first vertex, then of the second, and so on.
 
     Attributes
     ----------
@@ -39,7 +41,10 @@ class Solid:
     @classmethod
     @checked(SettingsError)
     def of(cls, body: Body | Job) -> Solid:
-        """Return the solid of a body, or of a job with one body. Pass a job if the pins of the body are animated."""
+        """Return the solid of a body, or of a job with one body.
+
+        Pass a job if the pins of the body are animated.
+        """
         job = body if isinstance(body, Job) else Job(bodies=body, frame_end=1)
         job.check()
         mesh, embedding = tetrahedra(job, None, ignore)
@@ -59,16 +64,25 @@ class Solid:
 
     @property
     def volumes(self) -> np.ndarray:
-        """Volume of material in each tet, (m,), m³. Tets that extend beyond the body's surface are partly filled."""
+        """Volume of material in each tet, (m,), m³.
+
+        A tet that extends beyond the body's surface is partly filled.
+        """
         return self.model.mesh.elastic_volumes
 
     @property
     def pinned(self) -> np.ndarray:
-        """Indices of the vertices prescribed by pins, ascending. Pins inside tets are springs (:meth:`pin_springs`)."""
+        """Indices of the vertices prescribed by pins, (p,), ascending.
+
+        Pins inside tets are springs (:meth:`pin_springs`).
+        """
         return self.model.pinned
 
     def K(self, vertices: np.ndarray | None = None) -> sp.csr_matrix:
-        """Return the stiffness matrix of all vertices, (3n,3n), N/m: the elastic energy's Hessian, not projected."""
+        """Return the stiffness matrix of all vertices, (3n,3n), N/m.
+
+        The matrix is the Hessian of the elastic energy, without projection to a positive semi-definite matrix.
+        """
         x = self._positions(vertices)
         tangent = self.model.elastic.tangent(self.model.elastic.deformation(x), projected=False)
         lower, _pattern = stiffness_lower_triangle(self.model, tangent, (), x)
@@ -79,20 +93,24 @@ class Solid:
         return sp.kron(self.model.mass, sp.eye(3), format="csr")
 
     def pin_springs(self) -> sp.csr_matrix:
-        """Return the stiffness matrix, (3n,3n), N/m, of the springs for pins that are not tet vertices."""
+        """Return the stiffness matrix of the pin springs, (3n,3n), N/m.
+
+        Pins that are not tet vertices act as springs.
+        """
         n = len(self.rest)
         anchors = self.model.anchors
         return sp.kron(sp.csr_matrix((n, n)) if anchors is None else anchors, sp.eye(3), format="csr")
 
     @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ``count`` lowest vibration modes about the rest shape. Vertices prescribed by pins
-        (:attr:`pinned`) are fixed. Pins inside tets act as springs. The first six modes of a body without pins are
-        rigid motions.
+        """Return the ``count`` lowest vibration modes about the rest shape.
 
         The result consists of the frequencies f (k,), Hz, in ascending order, and the mode shapes u (k,n,3). A mode
         satisfies ``(K + K_s) u = (2 pi f)² M u`` at the vertices that are not fixed, and ``u . M u = 1``. K (:meth:`K`)
         and K_s (:meth:`pin_springs`) are stiffness matrices; M (:meth:`M`) is the mass matrix.
+
+        Vertices prescribed by pins (:attr:`pinned`) are fixed. The first six modes of a body without pins are rigid
+        motions. Raises SettingsError if ``count`` is less than 1.
         """
         if count < 1:
             raise SettingsError(f"{count} modes were requested.", "Request at least one mode.")
@@ -100,7 +118,10 @@ class Solid:
         return found.frequencies, found.modes
 
     def energy_density(self, vertices: np.ndarray | None = None) -> np.ndarray:
-        """Return the elastic energy per rest volume of each tet, (m,), J/m³; multiplied by ``volumes`` it is in J."""
+        """Return the elastic energy per rest volume of each tet, (m,), J/m³.
+
+        Multiplied by ``volumes``, the result is the energy in J.
+        """
         elastic, x = self.model.elastic, self._positions(vertices)
         density = elastic.densities(elastic.deformation(x))
         if elastic.stabilization is not None:
@@ -131,8 +152,10 @@ class Solid:
 
     @checked(MeshError)
     def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
-        """Return ``of_vertices`` (n,3), positions or displacements of the tet vertices, interpolated to the s surface
-        vertices, (s,3).
+        """Interpolate positions or displacements of the tet vertices to the surface vertices.
+
+        ``of_vertices`` (n,3): values at the tet vertices. The result is (s,3) for s surface vertices. Raises MeshError
+        if the shape is wrong.
         """
         self._check_shape(of_vertices)
         return self.embedding.apply(of_vertices, self.tets)

@@ -17,19 +17,24 @@ from ..foundation.schema.declared_types import checked, declared
 from .frames import Frame
 
 TETRA = 10
-"""VTK's code for the cell type tetrahedron."""
+"""Code of VTK for tetrahedra."""
 _TYPES = {"f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
 @checked(SettingsError)
 def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
-    """Write a frame, or the frames of ``simulate``, to files; return the paths of the files.
+    """Write a frame, or the frames of ``simulate``, to files.
 
-    The suffix of ``path`` selects the format. ``.vtu``: the tetrahedra of one frame, with the ``displacement`` of each
-    vertex (m) and, for each tet, ``energy_density`` (J/m³), ``first_piola``, ``cauchy``, ``von_mises`` (Pa),
-    ``youngs_modulus`` (Pa) and ``volume`` (m³). ``.pvd``: a list of such files (``NAME_0001.vtu``, written beside it)
-    for all frames and bodies, with times. ``.pc2``: the surface vertices over all frames. If there are several bodies,
-    the first body is written to ``path``; the file name of each other body ends with the body's name.
+    Return the paths of the files. The suffix of ``path`` selects the format:
+
+    - ``.vtu``: the tetrahedra of one frame. Vertices have the ``displacement`` (m). Tets have ``energy_density``
+      (J/m³), ``first_piola``, ``cauchy``, ``von_mises``, ``youngs_modulus`` (all Pa) and ``volume`` (m³).
+    - ``.pvd``: a list of .vtu files with times, for all frames and bodies. The files ``NAME_0001.vtu`` and so on are
+      written beside the list.
+    - ``.pc2``: the surface vertices over all frames.
+
+    The first body is written to ``path``; the file name of each other body ends with the body's name. Raises
+    SettingsError if the format is unknown, if there is no frame, or if the format cannot hold the frames.
     """
     path = Path(path)
     frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()

@@ -1,1 +1,1 @@
-"""Contact: barriers between surfaces, penalty springs between points and colliders, friction, and collision proxies."""
+"""Contact: IPC barriers between surfaces, penalty springs, friction, and collision proxies."""

@@ -1,1 +1,1 @@
-"""Foundation of all packages: errors, events, units as text, settings, files, processes, Numba kernels."""
+"""Shared basis of all packages: errors, events, unit texts, settings, files, processes and Numba kernels."""

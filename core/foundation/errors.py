@@ -28,7 +28,7 @@ class SinewError(Exception):
 
     @property
     def code(self) -> str:
-        """Class name, by which programs identify the error; it does not change between versions."""
+        """Class name of the error, for programs; the same in all versions."""
         return type(self).__name__
 
     def __str__(self) -> str:
@@ -37,8 +37,9 @@ class SinewError(Exception):
 
 @contextmanager
 def named(name: str, several: bool = True) -> Iterator[None]:
-    """Context that prefixes the messages of SinewErrors with the name of an object. If not ``several``, errors pass
-    unchanged, since a single object needs no name.
+    """Context that prefixes the messages of SinewErrors with an object's name.
+
+    ``several``: True if there are other such objects. If False, errors pass unchanged.
     """
     try:
         yield
@@ -69,9 +70,10 @@ class ColliderError(SinewError):
 
 
 class OverlapError(ColliderError):
-    """Surfaces in contact overlap at the first frame. ``move`` is a tuple of the name of a body and the displacement
-    (x, y, z), m, that separates the body from the other surfaces. The name and the displacement are empty if no such
-    displacement is known.
+    """Surfaces in contact overlap at the first frame.
+
+    ``move``: name of a body and the displacement (x, y, z), m, that separates the body from the other surfaces. Name
+        and displacement are empty if no such displacement is known.
     """
 
     def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
@@ -88,8 +90,10 @@ class SettingsError(SinewError):
 
 
 class MatchError(SinewError):
-    """The vibrations of a body cannot be computed, or cannot be matched to those of a finer body. The simulation
-    continues without the match. The message begins in lower case, since reports show it after a colon.
+    """The vibrations of a body cannot be computed, or cannot be matched to the vibrations of a finer body.
+
+    The simulation continues without the match. The message begins in lower case, since reports show the message after a
+    colon.
     """
 
 
@@ -106,8 +110,10 @@ class RenderError(SinewError):
 
 
 class VertexError(SinewError):
-    """Error at a vertex. ``vertex`` is its index, None if unknown; ``among`` is the number of vertices. The text
-    ``{vertex}`` in the message is replaced by the index.
+    """Error at a vertex.
+
+    ``vertex``: index of the vertex, or None if unknown. The index replaces the text ``{vertex}`` in the message.
+    ``among``: number of vertices.
     """
 
     def __init__(self, message: str, remedy: str = "", vertex: int | None = None, among: int = 0) -> None:
@@ -115,24 +121,30 @@ class VertexError(SinewError):
         self.vertex, self.among, self._told = vertex, among, message
 
     def of(self, name: str, vertex: int) -> VertexError:
-        """Return a copy of the error whose message begins with the body's ``name``; ``vertex`` is the index in that
-        body.
+        """Return a copy of the error for a named body.
+
+        ``name``: name of the body, at the beginning of the new message.
+        ``vertex``: index of the vertex in that body.
         """
         return type(self)(f"“{name}”: {self._told}", self.remedy, vertex)
 
 
 class FactorizationError(VertexError):
-    """The system matrix is not positive definite. ``vertex`` is the vertex at whose rows the factorization failed, if
-    known.
+    """The system matrix is not positive definite.
+
+    ``vertex``: vertex at whose rows the factorization failed, or None if unknown.
     """
 
 
 class NotEnoughMemoryError(SinewError):
-    """A job needs more than the available memory; the remedy proposes a resolution that fits."""
+    """A job needs more than the available memory. The remedy proposes a smaller resolution."""
 
 
 class DivergenceError(VertexError):
-    """A step made positions NaN or infinite, or moved a vertex too far. ``vertex`` is the first vertex concerned."""
+    """A step made positions NaN or infinite, or moved a vertex too far.
+
+    ``vertex``: first vertex with such a position.
+    """
 
 
 class StoreError(SinewError):
@@ -144,9 +156,7 @@ class CorruptFrameError(StoreError):
 
 
 def system_words(error: OSError) -> str:
-    """Return the text of an operating system error for a message: the file's path if the error has one, the system's
-    reason, and a remedy.
-    """
+    """Return an operating system error as text for a message: the file's path, the reason and a remedy."""
     path = f"{error.filename!s:.200}: " if error.filename else ""
     return f"{path}{error.strerror or error}. Check the path, its permissions and the space on the disk."
 
@@ -158,9 +168,10 @@ def refusing(
     kind: type[SinewError] = StoreError,
     of: type[Exception] | tuple[type[Exception], ...] = OSError,
 ) -> Iterator[None]:
-    """Context manager that replaces exceptions of the classes ``of`` by an error of the class ``kind``. The new message
-    consists of ``what``, a clause such as "The file cannot be read", and of the exception's text in parentheses. The
-    error also has the text ``remedy``.
+    """Context that replaces exceptions of the classes ``of`` by an error of the class ``kind``.
+
+    The new message consists of ``what``, a clause such as "The file cannot be read", and of the exception's text in
+    parentheses. ``remedy`` is the remedy of the new error.
     """
     try:
         yield

@@ -1,5 +1,6 @@
-"""Events that a running task reports, and requests that live mode receives. Processes exchange them as lines of JSON:
-``line_of`` writes a line, ``event_of`` reads it.
+"""Events that a running task reports, and requests to live mode.
+
+Processes exchange events as lines of JSON: ``line_of`` writes a line, ``event_of`` reads the line.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from typing import Any, ClassVar, dataclass_transform
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Event:
-    """Base class of events; ``kind`` names the event in its line of JSON. Subclasses become frozen dataclasses."""
+    """Base class of events. Subclasses become frozen dataclasses.
+
+    ``kind``: name of the event in its line of JSON.
+    """
 
     kind: ClassVar[str]
 
@@ -27,9 +31,9 @@ class Phase(Event, kind="phase"):
 
     The phases and their units are
     ``compile``: percent of the compile time of all kernels; ``total`` is reached once this job's kernels are compiled
-    ``tetrahedralize``: the whole phase is one unit; ``method`` is the name of the mesher
-    ``materials``: the whole phase is one unit
-    ``subspace``: percent; the current ``step`` is named
+    ``tetrahedralize``: one unit for the whole phase; ``method`` is the name of the mesher
+    ``materials``: one unit for the whole phase
+    ``subspace``: percent; ``step`` is the name of the current step
     ``simulate``: frames
     ``handles``: frames
     """
@@ -94,17 +98,20 @@ class Mesh(Event, kind="mesh"):
 
 
 class OfBody(Event, kind="body"):
-    """Event of a bake of several bodies: the preparation events that follow concern the body with the index ``number``,
-    from 0.
+    """Event of a bake of several bodies: the following preparation events concern one body.
+
+    ``number``: index of that body, from 0.
     """
 
     number: int
 
 
 class ContactWarnings(Event, kind="contact_warnings"):
-    """Event reported by a bake: all bodies are prepared, and no step was made yet. ``warnings`` are texts about
-    contact: bodies that begin in colliders, inexact collision surfaces, fast colliders, and contact pairs without
-    effect. ``move`` is as in ``errors.OverlapError`` if a body begins inside a collider, else empty.
+    """Event reported by a bake before the first step, with warnings about contact.
+
+    ``warnings``: texts on bodies that begin in colliders, inexact collision surfaces, fast colliders, and contact pairs
+        without effect.
+    ``move``: as in ``errors.OverlapError`` if a body begins inside a collider; else empty.
     """
 
     warnings: list[str]
@@ -112,8 +119,10 @@ class ContactWarnings(Event, kind="contact_warnings"):
 
 
 class FrameDone(Event, kind="frame"):
-    """Event reported by a task: a frame is on disk. The computation took ``seconds``. ``report`` is the solver's report
-    of the frame's last step.
+    """Event reported by a task: a frame is on disk.
+
+    ``seconds``: computing time of the frame, s.
+    ``report``: the solver's report of the frame's last step.
     """
 
     frame: int
@@ -122,8 +131,10 @@ class FrameDone(Event, kind="frame"):
 
 
 class Done(Event, kind="done"):
-    """Event reported by a task: the work is finished, with ``frames`` frames. ``unconverged`` lists the frames with a
-    step that did not converge.
+    """Event reported by a task: the work is finished.
+
+    ``frames``: number of frames.
+    ``unconverged``: numbers of the frames with a step that did not converge.
     """
 
     frames: int
@@ -131,16 +142,19 @@ class Done(Event, kind="done"):
 
 
 class StoppedAfter(Event, kind="stopped"):
-    """Event reported by a task: the task stopped on request, or after the last requested frame. ``frame`` is the last
-    finished frame. ``frame`` is None if no frame is finished, or if the task computes no frames.
+    """Event reported by a task: the task stopped on request, or after the last requested frame.
+
+    ``frame``: last finished frame, or None without one.
     """
 
     frame: int | None = None
 
 
 class Failed(Event, kind="error"):
-    """Event reported by a task: an error ended the task. ``code`` is the class name of the error. ``move`` is as in
-    ``errors.OverlapError``, and empty for other errors.
+    """Event reported by a task: an error ended the task.
+
+    ``code``: class name of the error.
+    ``move``: as in ``errors.OverlapError``; empty for other errors.
     """
 
     code: str
@@ -150,8 +164,10 @@ class Failed(Event, kind="error"):
 
 
 class Ready(Event, kind="ready"):
-    """Event of live mode: the body is prepared and displayed at ``frame``. ``modes`` and ``points`` are the numbers of
-    modes and cubature points, 0 without a subspace. ``handles`` and ``positions`` are as in :class:`LiveFrame`.
+    """Event of live mode: the body is prepared and displayed at ``frame``.
+
+    ``modes``, ``points``: numbers of modes and cubature points; 0 without a subspace.
+    ``handles``, ``positions``: as in :class:`LiveFrame`.
     """
 
     frame: int
@@ -185,8 +201,9 @@ class LiveFrame(Event, kind="live"):
 
 
 class StiffnessApplied(Event, kind="stiffness"):
-    """Event of live mode: the new stiffness is applied, but modes and the match of vibrations are not recomputed.
-    ``stale`` is True if the modes or the match belong to a different distribution of stiffness over the body.
+    """Event of live mode: the new stiffness is applied. Modes and the match of vibrations are not recomputed.
+
+    ``stale``: True if the modes or the match belong to a different distribution of stiffness over the body.
     """
 
     stale: bool
@@ -207,8 +224,10 @@ class RequestRejected(Event, kind="rejected"):
 
 
 class Advance(Event, kind="advance"):
-    """Request the next frame of live mode; the answer is a :class:`LiveFrame`. Grabs are springs that pull surface
-    vertices: ``{"vertex": 12, "target": [x, y, z], "stiffness": 300.0}``, m and N/m. Requests are answered in order.
+    """Request the next frame of live mode; the answer is a :class:`LiveFrame`. Requests are answered in order.
+
+    ``grabs``: springs that pull surface vertices, ``{"vertex": 12, "target": [x, y, z], "stiffness": 300.0}``, m and
+        N/m.
     """
 
     grabs: list[dict[str, Any]]
@@ -219,9 +238,11 @@ class Reset(Event, kind="reset"):
 
 
 class Record(Event, kind="record"):
-    """Request a recording of live mode, which begins at the first frame after a reset and ends at the last frame or at
-    a :class:`StopRecording`. If ``modes`` is not 0, the recording is also stored as handles: affine maps per frame,
-    blended by skinning weights. ``modes`` is the requested number of skinning modes.
+    """Request a recording of live mode.
+
+    The recording begins at the first frame after a reset. It ends at the last frame or at a :class:`StopRecording`.
+    ``modes``: requested number of skinning modes. If not 0, the recording is also stored as handles: affine maps per
+        frame, blended by skinning weights.
     """
 
     modes: int = 0
@@ -232,9 +253,10 @@ class StopRecording(Event, kind="stop_recording"):
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Request a change of stiffness in live mode; the answer is :class:`StiffnessApplied`. ``youngs_modulus`` lists all
-    moduli, Pa, in the order of ``settings.moduli``; ``vibrations`` lists the stiffness factor per controlled vibration.
-    Either list restores the job's values if it is empty.
+    """Request a change of stiffness in live mode; the answer is :class:`StiffnessApplied`.
+
+    ``youngs_modulus``: all moduli, Pa, in the order of ``settings.moduli``; empty for the job's values.
+    ``vibrations``: stiffness factor per controlled vibration; empty for the job's values.
     """
 
     youngs_modulus: list[float]
@@ -248,7 +270,7 @@ OnEvent = Callable[[Event], None]
 
 
 def ignore(_event: Event) -> None:
-    """Ignore an event. This is a listener for callers that do not need events."""
+    """Ignore an event. Callers without interest in events pass this listener."""
 
 
 def line_of(event: Event) -> str:
@@ -257,7 +279,7 @@ def line_of(event: Event) -> str:
 
 
 def event_of(line: str | bytes) -> Event | None:
-    """Return the event that a line of JSON describes; None for any other line, such as output of a library."""
+    """Return the event that a line of JSON describes, or None for any other line."""
     try:
         about = json.loads(line)
         return KINDS[about.pop("event")](**about)

@@ -6,8 +6,11 @@ import math
 
 
 def length_words(length: float) -> str:
-    """Return a length >= 0, given in m, as text in m, mm (from 0.01 mm) or µm, rounded to three significant digits:
-    ``2.34 mm``. Lengths above 1000 m are rounded to whole metres.
+    """Return a length as text with a unit, rounded to three significant digits: ``2.34 mm``.
+
+    ``length``: length in m, at least 0.
+
+    The unit is m, mm (from 0.01 mm) or µm. Lengths above 1000 m are rounded to whole metres.
     """
     for least, size, unit in ((0.9995, 1.0, "m"), (1e-5, 1e-3, "mm"), (1e-9, 1e-6, "µm")):
         if length >= least:
@@ -16,6 +19,9 @@ def length_words(length: float) -> str:
 
 
 def frequency_words(frequency: float) -> str:
-    """Return a frequency >= 0 in Hz as text with at least three significant digits, without the unit: ``0.640``."""
+    """Return a frequency as text with at least three significant digits, without the unit: ``0.640``.
+
+    ``frequency``: frequency in Hz, at least 0.
+    """
     decimals = 2 - math.floor(math.log10(frequency)) if frequency > 0.0 else 0
     return f"{frequency:,.{max(decimals, 0)}f}"

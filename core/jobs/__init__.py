@@ -1,1 +1,1 @@
-"""Jobs, the input of simulations, with their checks, scene files, frames on disk, and results."""
+"""Jobs, the input of simulations, and their checks, scene files, frames on disk, and results."""

@@ -1,1 +1,1 @@
-"""The simulation methods: models, subspaces, EigenFit and the solvers."""
+"""Simulation methods: models, subspaces, solvers, and EigenFit."""

@@ -1,1 +1,1 @@
-"""Simulation of a job, which yields its frames: preparation, contact set-up, matching and the loop over frames."""
+"""Simulation of a job: preparation, contact set-up, matching and the loop over frames."""

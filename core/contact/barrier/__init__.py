@@ -1,1 +1,1 @@
-"""Incremental potential contact (IPC): barriers between surfaces, and vertex pairs excluded from contact."""
+"""Incremental potential contact (IPC): barriers between surfaces."""

@@ -1,5 +1,4 @@
-"""Hessian and normal force of the IPC barrier, computed per active pair of primitives; each Hessian block can be
-projected to a positive semi-definite one.
+"""Hessian and normal force of the IPC barrier, per active pair of primitives.
 
 A pair consists of two vertices, an edge and a vertex, a face and a vertex, or two edges, with the vertices x_i. Its
 squared distance D is the minimum of ``|r|²``, ``r = sum_i c_i(s) x_i``, over the parameters s of the nearest points. C
@@ -30,10 +29,11 @@ from ...mechanics.assembly.semi_definite import clamp_negative
 from ...mechanics.assembly.stencils import Stencils
 
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
-"""Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge. In edge-vertex and face-vertex pairs the
-nearest point is interior to the edge or face. The kind of an edge-edge pair is ``EDGES`` plus ipctk's distance type, a
-number from 0 to 8. The distance type states for each edge which end is nearest, or that the nearest point is interior
-to the edge. In type 8 the nearest points of both edges are interior.
+"""Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge.
+
+In edge-vertex and face-vertex pairs the nearest point is interior to the edge or face. The kind of an edge-edge pair is
+``EDGES`` plus ipctk's distance type, a number from 0 to 8. The distance type states for each edge which end is nearest,
+or that the nearest point is interior to the edge. In type 8 the nearest points of both edges are interior.
 """
 
 
@@ -46,7 +46,9 @@ def hessian_stencils(
     stiffness: float,
     projected: bool = True,
 ) -> Stencils:
-    """Return the barrier's 12 x 12 Hessian blocks, N/m, of k pairs of primitives (vertices, edges and faces).
+    """Return the barrier's 12 x 12 Hessian blocks, N/m, of pairs of primitives.
+
+    Primitives are vertices, edges and faces.
 
     Parameters
     ----------
@@ -69,13 +71,17 @@ def hessian_stencils(
 def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, pair_parameters: np.ndarray, y: np.ndarray, dhat: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for k pairs of primitives: signed barycentric weights (k,4), the barrier's normal forces
-    (k,), N, and the decrease of these forces per metre of separation (k,), N/m. The weights of the first primitive's
-    vertices sum to 1, the weights of the second primitive's vertices to -1. The weighted sum of all vertices therefore
-    is the vector between the nearest points of the pair.
+    """Return the vertex weights and the normal forces of pairs of primitives.
 
-    For pairs of nearly parallel edges the force and its decrease are set to zero: a small rotation can move the nearest
-    points of parallel edges from one end to the other. The arguments are those of :func:`hessian_stencils`.
+    The arguments are those of :func:`hessian_stencils`. The result is three arrays:
+
+    - (k,4): signed barycentric weights. The weights of the first primitive's vertices sum to 1, those of the second to
+      -1. So the weighted sum of all vertices is the vector between the nearest points of the pair.
+    - (k,), N: the barrier's normal forces.
+    - (k,), N/m: decrease of the normal forces per metre of separation.
+
+    For pairs of nearly parallel edges the force and its decrease are set to zero. A small rotation can move the nearest
+    points of parallel edges from one end to the other.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
     _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
@@ -84,12 +90,10 @@ def normal_force_magnitudes(
 
 @inner_kernel
 def _barycentric_weights(kind, c, B):
-    """Write the signed weights of a pair's four vertices to c (4,). The sum of the vertices with these weights is the
-    vector between two points, one on each primitive. Up to two parameters move the points along an edge or face. At
-    zero parameters both points are vertices; c holds the weights there.
+    """Write the weights c (4,) of a pair's vertices and their derivatives B (2,4). Return the number of parameters.
 
-    Write the derivatives of the weights by the parameters to B (2,4), and return the number of parameters. ``kind`` is
-    the kind of the pair.
+    The weighted sum of the vertices is the vector between two points, one on each primitive. Up to two parameters move
+    the points along an edge or face. c holds the weights at zero parameters.
     """
     c[:] = 0.0
     B[:, :] = 0.0
@@ -127,7 +131,7 @@ def _weighted_sum(c, x, out):
 
 @inner_kernel
 def _gathered(points, y, x):
-    """Copy the positions y of the vertices ``points`` (4,) into x (4,3), with zeros for unused entries."""
+    """Copy the positions y of the vertices ``points`` (4,) into x (4,3). Unused entries are zero."""
     for i in range(4):
         for j in range(3):
             x[i, j] = y[points[i], j] if points[i] >= 0 else 0.0
@@ -135,8 +139,9 @@ def _gathered(points, y, x):
 
 @inner_kernel
 def _barrier(D, reach, scale):
-    """Return the value of ipctk's barrier and its first and second derivative with respect to D, all times ``scale``. D
-    is the squared distance minus dmin², and must be less than ``reach``, the D at which the barrier vanishes.
+    """Return ipctk's barrier and its first and second derivative with respect to D, all times ``scale``.
+
+    D is the squared distance minus dmin². The barrier vanishes where D is ``reach``.
     """
     log, part = math.log(D / reach), reach / D
     b = -scale * (D - reach) ** 2 * log
@@ -145,9 +150,9 @@ def _barrier(D, reach, scale):
 
 @inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
-    """Return the squared distance, m², between the primitives of a pair of this ``kind`` with vertices at x (4,3) m.
-    Write its gradient to g (4,3) and its Hessian to H (4,3,4,3). Write the weights of the vertices at the nearest
-    points to c (4,), and the derivatives of the weights with respect to the parameters of the nearest points to B
+    """Return the squared distance, m², of a pair, and write its gradient g (4,3) and Hessian H (4,3,4,3).
+
+    The weights of the vertices at the nearest points are written to c (4,), and the derivatives of the weights to B
     (2,4).
     """
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
@@ -184,20 +189,16 @@ def _squared_distance(kind, x, c, B, g, H):
 
 @inner_kernel
 def _parallel(x, threshold):
-    """Return ``|u x v|² / threshold`` for the vectors u, v of two edges with ends at x (4,3) m. Edges with a value
-    below 1 count as nearly parallel.
-    """
+    """Return ``|u x v|² / threshold`` for two edge vectors u and v. Below 1 they are nearly parallel."""
     across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
     return dot(across, across) / threshold
 
 
 @inner_kernel
 def _mollify(x, threshold, b, first_derivative, g, H):
-    """Replace H, the Hessian of the barrier b of two edges, by the Hessian of the mollified barrier ``m b``. The
-    mollifier m depends on the edge vectors u and v. The mollifier rises from 0 for parallel edges to 1 if ``|u x v|²``
-    is ``threshold`` (m⁴).
+    """Replace the Hessian H of the barrier b of two edges by the Hessian of the mollified barrier ``m b``.
 
-    ``x`` (4,3), m: ends of the edges. ``first_derivative`` times ``g`` (4,3): gradient of b. ``H``: (4,3,4,3).
+    The mollifier m rises from 0 for parallel edge vectors u and v to 1 if ``|u x v|²`` is ``threshold`` (m⁴).
     """
     edges, cross_gradient, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
     for k in range(3):
@@ -284,10 +285,7 @@ def _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness,
 
 @inner_kernel
 def _translation_free_basis(basis):
-    """Set the rows of ``basis`` (9,12) to orthonormal displacements of four vertices. The rows span all displacements
-    whose sum over the four vertices is zero, so they contain no translation of all vertices. Return the number of rows,
-    9.
-    """
+    """Set ``basis`` (9,12) to orthonormal displacements of four vertices with zero sum. Return their number, 9."""
     basis[:, :] = 0.0
     for a in range(3):
         for i in range(4):
@@ -298,11 +296,7 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Write orthonormal vectors to the first rows of ``basis`` (9,12), and return their number, at most five. The
-    vectors span the range of the Hessian of the squared distance between a pair's primitives. The pair's vertices are
-    at x (4,3). The weights c (4,) of the vertices, and the derivatives B (2,4) of the weights, are results of
-    :func:`_squared_distance`.
-    """
+    """Write an orthonormal basis (9,12) of the range of a squared distance's Hessian. Return its size."""
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)
     length = math.sqrt(dot(r, r))
@@ -333,9 +327,7 @@ def _dot4(a, b):
 
 @inner_kernel
 def _project_semidefinite(H, basis, n, half, A, out):
-    """Add H (12,12) without its negative eigenvalues to ``out`` (12,12). The first n rows of the orthonormal ``basis``
-    (9,12) span the range of H; ``half`` (9,12) and A (3,9,9) are workspace.
-    """
+    """Add H (12,12) without its negative eigenvalues to ``out`` (12,12)."""
     for a in range(n):
         half[a] = 0.0
         for i in range(12):

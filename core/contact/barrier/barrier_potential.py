@@ -1,8 +1,8 @@
-"""Incremental potential contact (IPC): barrier, tangential collisions, broad phase and continuous collision detection
-(CCD) by ipctk [Li et al. 2020, "Incremental Potential Contact"]. No other file imports ipctk.
+"""Incremental potential contact (IPC) by ipctk [Li et al. 2020, "Incremental Potential Contact"].
 
-The barrier is in physical units (Huang et al. 2024): its ``stiffness`` is a pressure, Pa, independent of the mesh and
-of dhat. ipctk runs on one thread, since results on two are not bitwise reproducible.
+The module contains the barrier, tangential collisions, the broad phase and continuous collision detection (CCD). No
+other file imports ipctk. The barrier is in physical units (Huang et al. 2024): its ``stiffness`` is a pressure, Pa,
+independent of the mesh and of dhat. ipctk runs on one thread, since results on two are not bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ CCD_CONSERVATIVE_RESCALING = 0.9
 """Length of the largest step, as a fraction of the path up to the first collision."""
 
 CANDIDATE_INFLATION = 0.25
-"""Margin, as a fraction of dhat, around the boxes of the vertex paths for which the collision candidates were built.
+"""Margin around the boxes of vertex paths for which collision candidates are valid, as a fraction of dhat.
+
 The candidates are reused while all vertices stay in these enlarged boxes, as in the last, short iterations of a step.
 """
 
 MOLLIFIED = 1e-3
-"""Ratio ``|u x v|² / (|u|² |v|²)`` of rest edge vectors u and v below which ipctk takes them as nearly parallel."""
+"""Ratio ``|u x v|² / (|U|² |V|²)`` below which ipctk takes two edges as nearly parallel.
+
+u and v are the edge vectors, U and V the edge vectors at rest.
+"""
 
 try:
     import ipctk
@@ -54,10 +58,8 @@ class _ActiveSubmesh(NamedTuple):
 
     Attributes
     ----------
-    kept : (k,)
-        Index of each vertex among all s surface vertices.
-    inner : (s,) bool
-        Surface vertices all of whose faces are in the submesh.
+    kept : (k,), index of each vertex among all s surface vertices
+    inner : (s,) bool, surface vertices all of whose faces are in the submesh
     surfaces : CollisionMesh of the submesh
     mesh : the submesh as an ``ipctk.CollisionMesh``
     edges : (e,2), vertex indices in the submesh
@@ -79,13 +81,21 @@ class _ActiveSubmesh(NamedTuple):
 
 
 class Barrier:
-    """IPC barrier between surfaces, which repels pairs of primitives at distances from ``dmin`` to ``dmin + dhat`` m.
-    ``stiffness`` is in Pa. The friction coefficient ``mu`` is one number, or (b,b), one per pair of bodies; friction
-    reaches mu times the normal force at the slip velocity ``eps_v`` m/s. ``can_collide`` (b,b) bool selects the pairs
-    of different bodies that collide; None selects all.
+    """IPC barrier between surfaces, which repels vertices, edges and faces at small distances.
 
-    Methods take the positions y (s,3) m of the vertices of ``surfaces``. The potential is undefined if surfaces
-    intersect or are closer than ``dmin``.
+    Methods take the positions y (s,3), m, of the vertices of ``surfaces``. The potential is undefined if surfaces
+    intersect or are closer than ``dmin``. Two primitives (vertices, edges or faces) are an active pair at distances
+    from ``dmin`` to ``dmin + dhat``. Raises ColliderError if ipctk cannot be loaded.
+
+    Parameters
+    ----------
+    surfaces : CollisionMesh
+    dhat : m, activation distance
+    stiffness : Pa
+    mu : friction coefficient; one number, or (b,b), one per pair of bodies
+    eps_v : m/s, slip velocity at which friction reaches mu times the normal force
+    dmin : m, smallest permitted distance
+    can_collide : (b,b) bool, pairs of different bodies that collide; None for all pairs
     """
 
     def __init__(
@@ -123,15 +133,13 @@ class Barrier:
         self.clear_candidates()
 
     def of_vertices(self, chosen: np.ndarray) -> Barrier:
-        """Return a barrier with the same parameters, restricted to the bodies whose vertices the mask ``chosen`` (s,)
-        selects.
-        """
+        """Return a barrier restricted to the bodies with the vertices ``chosen`` (s,) bool."""
         settings = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
         return Barrier(self.surfaces.of_vertices(chosen), *settings)
 
     @property
     def is_empty(self) -> bool:
-        """True if the barrier has nothing to act on: no pair of bodies can collide and no body has self-contact."""
+        """True if no pair of bodies can collide and no body has self-contact."""
         return not self._body_pairs and not self._self_contact_faces.any()
 
     @cached_property
@@ -140,9 +148,6 @@ class Barrier:
         return self._submesh(everything, everything)
 
     def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
-        """Return the submesh of the vertices that the mask ``chosen`` (s,) selects. The mask ``inner`` (s,), an
-        attribute of the result, marks the vertices all of whose faces are in the submesh.
-        """
         own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
         edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # ipctk would return billions
@@ -154,8 +159,10 @@ class Barrier:
         return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def clear_candidates(self) -> None:
-        """Clear the cached collision candidates. Their order depends on earlier calls and affects the round-off of
-        sums, so steps whose results must be reproducible begin without them.
+        """Clear the cached collision candidates.
+
+        Their order depends on earlier calls and affects the round-off of sums. So steps with reproducible results begin
+        without candidates.
         """
         self._submesh_in_use: _ActiveSubmesh | None = None
         self._candidates: Any = None
@@ -163,14 +170,18 @@ class Barrier:
         self._stencils: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     def has_intersections(self, y: np.ndarray) -> bool:
-        """Return True if any surfaces intersect, with vertices at y (s,3) m."""
+        """Return True if any surfaces intersect at vertex positions y (s,3), m."""
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return a step size along the displacements dy (s,3) m, at most 1, up to which nothing collides. If it is less
-        than 1, the step ends slightly before the first collision. If dy is too short to close the smallest gap between
-        surfaces, as in the last iterations of a time step, CCD is skipped and the result is 1. Later calls along the
-        same dy reuse the candidates.
+        """Return a step size along displacements, at most 1, that is free of collisions.
+
+        A step size below 1 ends slightly before the first collision. If the displacements are too short to close the
+        smallest gap between surfaces, CCD is skipped and the result is 1. Later calls along the same displacements
+        reuse the collision candidates.
+
+        ``y`` (s,3), m: surface vertices.
+        ``dy`` (s,3), m: displacements.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
         if (
@@ -185,9 +196,7 @@ class Barrier:
         )
 
     def normal_collisions(self, y: np.ndarray) -> Any:
-        """Return ipctk's normal collisions at y (s,3) m: all pairs of primitives that can collide and are closer than
-        dmin + dhat, the minimum plus the activation distance.
-        """
+        """Return ipctk's normal collisions: primitives closer than dmin + dhat, at vertex positions y (s,3), m."""
         if self._collisions is None or not np.array_equal(self._collisions[0], y):
             self._build_candidates(y, y)
             collisions = ipctk.NormalCollisions()
@@ -199,9 +208,7 @@ class Barrier:
         return self._collisions[1]
 
     def _build_candidates(self, y: np.ndarray, y_end: np.ndarray) -> None:
-        """Build the collision candidates (broad phase) for paths from y to ``y_end``, (s,3) m each. Keep the existing
-        candidates if all paths stay within the boxes for which they were built.
-        """
+        """Build the collision candidates (broad phase) for paths from y to ``y_end``, or keep valid ones."""
         low, high = np.minimum(y, y_end), np.maximum(y, y_end)
         if (
             self._candidates is not None
@@ -216,9 +223,7 @@ class Barrier:
         self._candidate_boxes = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
     def _submesh_along(self, y: np.ndarray, y_end: np.ndarray) -> _ActiveSubmesh:
-        """Return a submesh that contains all faces that may collide on paths from y to ``y_end``, (s,3) m each. The
-        submesh of the last call is returned again if it contains these faces.
-        """
+        """Return a submesh with all faces that may collide on paths from y to ``y_end``."""
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
         needed[faces[self._within_reach(y, y_end)]] = True
         if self._submesh_in_use is not None and not (needed & ~self._submesh_in_use.inner).any():
@@ -230,15 +235,11 @@ class Barrier:
         return self._whole if needed.all() else self._submesh(needed, inner)
 
     def _within_reach(self, y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return a mask (f,) of the faces that may collide on paths from y to ``y_end``, (s,3) m each: all faces of
-        bodies with self-contact, and faces of a body near the bounding box of another body that it can collide with.
-        """
+        """Return the mask (f,) of the faces that may collide on paths from y to ``y_end``."""
         return self._self_contact_faces | self._near_boxes(self._body_pairs, y, y_end)
 
     def _near_boxes(self, body_pairs: Sequence[tuple[int, int]], y: np.ndarray, y_end: np.ndarray) -> np.ndarray:
-        """Return a mask (f,) of the faces that come near another body's bounding box on paths from y to ``y_end``,
-        (s,3) m each. Only the pairs of body ids in ``body_pairs`` are tested.
-        """
+        """Return the mask (f,) of the faces near another body's bounding box on paths from y to ``y_end``."""
         near, low, high = np.zeros_like(self._self_contact_faces), *np.empty((2, len(self._self_contact_faces), 3))
         if not body_pairs:
             return near
@@ -252,9 +253,12 @@ class Barrier:
         return near
 
     def near_pairs(self, y: np.ndarray, y_end: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of body ids whose faces come near each other, and may collide, on straight paths from y to
-        ``y_end``, (s,3) m each. An island is a group of bodies solved together; ``island`` (b,) is the island label of
-        each body. Pairs in the same island, and bodies with a negative label, are omitted.
+        """Return the pairs of ids of bodies that may collide on straight paths from y to ``y_end``.
+
+        Pairs of bodies in the same island are omitted. Bodies with a negative label are omitted, too.
+
+        ``y``, ``y_end`` (s,3), m: surface vertices at the beginning and the end.
+        ``island`` (b,): per body, the label of its island, a group of bodies that are solved together.
         """
         body_pairs = [(a, b) for a, b in self._body_pairs if island[a] != island[b] and min(island[a], island[b]) >= 0]
         near = self._near_boxes(body_pairs, y, y_end)
@@ -271,11 +275,11 @@ class Barrier:
         return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(body_pairs)
 
     def value(self, y: np.ndarray) -> float:
-        """Return the barrier potential, J, at vertex positions y (s,3) m."""
+        """Return the barrier potential, J, at vertex positions y (s,3), m."""
         return self._barrier(self.normal_collisions(y), self._submesh_in_use.mesh, self._submesh_in_use.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the barrier potential's gradient, (s,3) N, at vertex positions y (s,3) m."""
+        """Return the barrier potential's gradient, (s,3), N, at vertex positions y (s,3), m."""
         found, out = self.normal_collisions(y), np.zeros_like(y)
         out[self._submesh_in_use.kept] = self._barrier.gradient(
             found, self._submesh_in_use.mesh, self._submesh_in_use.at(y)
@@ -283,25 +287,21 @@ class Barrier:
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Return the barrier's Hessian, N/m, at vertex positions y (s,3) m. If ``projected``, each pair's block is
-        semi-definite.
+        """Return the barrier's Hessian, N/m, at vertex positions y (s,3), m.
+
+        ``projected``: True to make the block of each pair positive semi-definite.
         """
         return hessian_stencils(*self._stencil_arrays(y), y, self.dhat, self.stiffness, projected)
 
     def _stencil_arrays(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return vertex indices (k,4), kinds (k,) and parameters (k,3) of the active pairs at y (s,3) m, the first
-        three arguments of :func:`hessian_stencils`. The result is cached until the collisions are recomputed.
-        """
+        """Return the active pairs as the first three arguments of :func:`hessian_stencils`, cached."""
         near = self.normal_collisions(y)
         if self._stencils is None or self._stencils[0] is not near:
             self._stencils = near, self._stencils_of(near, self._submesh_in_use)
         return self._stencils[1]
 
     def _stencils_of(self, near: Any, active: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the first three arguments of :func:`hessian_stencils` for ipctk's normal collisions ``near`` in the
-        submesh ``active``. Area weights of face-vertex and edge-edge pairs are computed here with ipctk's formulas,
-        since one call of ipctk per pair is much slower.
-        """
+        """Return ipctk's normal collisions as the first three arguments of :func:`hessian_stencils`."""
         edges, faces = active.edges, active.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds
@@ -326,9 +326,7 @@ class Barrier:
         return points, parts, pair_parameters
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """Return the friction data of the active pairs at y (s,3) m: slip matrix, mu times the normal forces, and
-        normals. Pairs without a normal force are omitted.
-        """
+        """Return the friction data of active pairs with a normal force, at vertex positions y (s,3), m."""
         if self.mu == 0.0:
             return no_tangential_collisions(len(y))
         seen = self._stencil_arrays(y)
@@ -347,15 +345,11 @@ class Barrier:
         return TangentialCollisions(interpolation, mu * forces, mu * slopes, normals, bodies)
 
     def collision_count(self, y: np.ndarray) -> int:
-        """Return the number of active pairs at y (s,3) m: pairs of primitives closer than dmin + dhat, the minimum plus
-        the activation distance.
-        """
+        """Return the number of active pairs, closer than dmin + dhat. ``y`` (s,3), m: vertex positions."""
         return len(self.normal_collisions(y))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance, m, between primitives that are closer than dmin + dhat, the minimum plus the
-        activation distance. Return inf if there are none. ``y`` (s,3), m: vertex positions.
-        """
+        """Return the smallest distance of active pairs, m, or inf without pairs. ``y`` (s,3), m: vertex positions."""
         found = self.normal_collisions(y)
         return (
             float(np.sqrt(found.compute_minimum_distance(self._submesh_in_use.mesh, self._submesh_in_use.at(y))))
@@ -364,16 +358,18 @@ class Barrier:
         )
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return (smallest distance - dmin) / dhat, from 0 to 1, at y (s,3) m; dmin is the minimum distance, dhat the
-        activation distance. Return inf if no primitives are closer than dmin + dhat.
+        """Return the smallest normalized gap of active pairs, or inf without pairs. ``y`` (s,3), m: vertex positions.
+
+        The normalized gap is (distance - dmin) / dhat, from 0 to 1, with the minimum distance dmin and the activation
+        distance dhat.
         """
         return (self.smallest_distance(y) - self._dmin) / self.dhat
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays for the k pairs of primitives closer than dmin + dhat: vertex indices (k,4) and normalized
-        gaps (k,). The vertices of the first primitive come first; unused indices are -1. The normalized gap is
-        (distance - dmin) / dhat; dmin is the minimum distance, dhat the activation distance. ``y`` (s,3), m: vertex
-        positions.
+        """Return the vertex indices and the normalized gaps of the k active pairs. ``y`` (s,3), m: vertex positions.
+
+        The vertex indices are (k,4), -1 if unused. The vertices of the first primitive come first. The normalized gaps
+        (k,) are (distance - dmin) / dhat, with the minimum distance dmin and the activation distance dhat.
         """
         seen = self._stencil_arrays(y)
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
@@ -382,10 +378,9 @@ class Barrier:
 
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
-    """Return rest positions (s,3) m from which ipctk computes the area weights of pairs. Bodies with prescribed
-    positions are scaled down until their mean edge length is at most that of the finest dynamic body. Otherwise the
-    long edges of a ground or a table would push a million times as hard as other contacts, since the weight of an
-    edge-edge pair contains the areas of both edges.
+    """Return rest positions (s,3), m, with obstacles scaled down to the finest dynamic body's edge length.
+
+    Otherwise the area weights of a ground's long edges would make it push a million times as hard as other contacts.
     """
     owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
@@ -400,10 +395,9 @@ def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
 
 
 def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None) -> Any:
-    """Return ipctk's filter of the vertex pairs that can collide. The filter combines label filters: two vertices do
-    not collide if any label filter gives them equal labels. Four kinds of pairs are excluded: pairs of different bodies
-    whose entry in ``can_collide`` (b,b) bool is False, pairs within a body without self-contact, pairs of prescribed
-    vertices, and ``surfaces.excluded_pairs``.
+    """Return ipctk's filter of the vertex pairs that can collide.
+
+    The filter combines label filters: two vertices do not collide if any label filter gives them equal labels.
     """
     alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
@@ -422,10 +416,7 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
 
 
 def _non_colliding_groups(bodies: np.ndarray, can_collide: np.ndarray | None) -> list[list[int]]:
-    """Return groups of body ids, each a list. No two bodies of a group can collide. For any two bodies that cannot
-    collide, some group contains both bodies. ``can_collide`` (b,b) bool selects the pairs that can collide. Without
-    ``can_collide`` all pairs can collide: return an empty list.
-    """
+    """Return groups of body ids that contain all pairs of bodies that cannot collide, and no others."""
     if can_collide is None:
         return []
     left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not can_collide[a, b]}

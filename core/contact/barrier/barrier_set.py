@@ -1,7 +1,7 @@
-"""Set of IPC barriers whose gap (dmin) and activation distance (dhat) differ between pairs of bodies.
+"""Set of IPC barriers with different gaps (dmin) and activation distances (dhat) per pair of bodies.
 
 Pairs of bodies with equal gap and activation distance share a barrier. The stiffness of a shared barrier is the
-smallest stiffness of the pairs that share the barrier. Each body with self-contact has a separate barrier.
+smallest stiffness of these pairs. Each body with self-contact has a separate barrier.
 """
 
 from __future__ import annotations
@@ -37,25 +37,23 @@ class ContactPairParameters(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A barrier on some of the surfaces, and the index ``kept`` (k,) of each of its k vertices among all surface
-    vertices.
-    """
+    """Barrier on some of the surfaces, and the indices (k,) of its vertices among all vertices."""
 
     barrier: Barrier
     kept: np.ndarray
 
 
 class BarrierSet:
-    """IPC barriers between bodies and colliders, with the interface of :class:`Barrier`. Methods take the positions y
-    (s,3) m of all surface vertices.
+    """IPC barriers between bodies and colliders, with the interface of :class:`Barrier`.
+
+    Methods take the positions y (s,3), m, of all surface vertices.
 
     Parameters
     ----------
     surfaces : collision surfaces of all bodies and colliders
     between : contact parameters per pair of bodies
     pairs : (b,b) bool, selects the pairs of different bodies that collide
-    eps_v : m/s, slip velocity at which friction reaches its full magnitude, the friction coefficient times the normal
-        force
+    eps_v : m/s, slip velocity at which friction reaches the friction coefficient times the normal force
     """
 
     def __init__(
@@ -79,12 +77,12 @@ class BarrierSet:
 
     @property
     def dhat(self) -> float:
-        """Largest activation distance of the barriers, m; 1 without barriers."""
+        """Largest activation distance of the barriers, m. 1 without barriers."""
         return max((part.barrier.dhat for part in self.parts), default=1.0)
 
     @property
     def mu(self) -> float:
-        """Largest friction coefficient of the barriers; 0 without barriers."""
+        """Largest friction coefficient of the barriers. 0 without barriers."""
         return max((part.barrier.mu for part in self.parts), default=0.0)
 
     def _add(self, surfaces: CollisionMesh, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
@@ -92,8 +90,9 @@ class BarrierSet:
         self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
 
     def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
-        """Return the set of barriers restricted to the bodies and colliders with these ids. Forces between two bodies
-        are the same as in the full set.
+        """Return the set of barriers restricted to some bodies and colliders.
+
+        Forces between two bodies are the same as in the full set. ``bodies``: ids of the bodies and colliders.
         """
         chosen = np.isin(self.surfaces.body_ids, bodies)
         if chosen.all():
@@ -109,46 +108,63 @@ class BarrierSet:
         return some
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
-        """Return the pairs of ids of bodies that may collide on straight paths from y to ``ahead``, (s,3) m each.
-        ``island`` (b,) are the labels of the islands, the groups in which bodies are solved. Pairs of bodies with the
-        same label, and bodies with a negative label, are omitted.
+        """Return the pairs of ids of bodies that may collide on straight paths from y to ``ahead``.
+
+        Pairs of bodies in the same island are omitted. Bodies with a negative label are omitted, too.
+
+        ``y``, ``ahead`` (s,3), m: surface vertices at the beginning and the end.
+        ``island`` (b,): per body, the label of its island, a group of bodies that are solved together.
         """
         return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 
     def clear_candidates(self) -> None:
-        """Clear the cached collision candidates of all barriers, so that results do not depend on earlier calls."""
+        """Clear the cached collision candidates of all barriers.
+
+        So results do not depend on earlier calls.
+        """
         for part in self.parts:
             part.barrier.clear_candidates()
 
     def has_intersections(self, y: np.ndarray) -> bool:
-        """Return True if any surfaces intersect, with vertices at y (s,3) m."""
+        """Return True if any surfaces intersect.
+
+        ``y`` (s,3), m: surface vertices.
+        """
         return any(part.barrier.has_intersections(y[part.kept]) for part in self.parts)
 
     def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """Return a step size along displacements dy (s,3) m, at most 1, that is free of collisions in all barriers."""
+        """Return a step size along displacements, at most 1, that is free of collisions.
+
+        ``y`` (s,3), m: surface vertices.
+        ``dy`` (s,3), m: displacements.
+        """
         return min(
             (part.barrier.collision_free_step_size(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0
         )
 
     def collision_count(self, y: np.ndarray) -> int:
-        """Return the number of active pairs at y (s,3) m: pairs of primitives within the activation distance of their
-        barrier.
+        """Return the number of active pairs at vertex positions y (s,3), m.
+
+        An active pair is closer than the sum of gap and activation distance of its barrier.
         """
         return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
 
     def value(self, y: np.ndarray) -> float:
-        """Return the barrier potential, J, at vertex positions y (s,3) m."""
+        """Return the barrier potential, J, at vertex positions y (s,3), m."""
         return sum(part.barrier.value(y[part.kept]) for part in self.parts)
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
-        """Return the barrier potential's gradient, (s,3) N, at vertex positions y (s,3) m."""
+        """Return the barrier potential's gradient, (s,3), N, at vertex positions y (s,3), m."""
         out = np.zeros_like(y)
         for part in self.parts:
             out[part.kept] += part.barrier.gradient(y[part.kept])
         return out
 
     def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
-        """Return the barrier's Hessian at y (s,3) m, N/m; the block of each pair is semi-definite if ``projected``."""
+        """Return the barrier's Hessian, N/m, at vertex positions y (s,3), m.
+
+        ``projected``: True to make the block of each pair positive semi-definite.
+        """
         none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
         each = [(part.kept, part.barrier.hessian(y[part.kept], projected)) for part in self.parts]
         return joined_stencils(
@@ -156,7 +172,10 @@ class BarrierSet:
         )
 
     def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
-        """Return the friction data of the active pairs of all barriers at y (s,3) m."""
+        """Return the friction data of the active pairs of all barriers.
+
+        ``y`` (s,3), m: surface vertices.
+        """
         each = [(part, part.barrier.tangential_collisions(y[part.kept])) for part in self.parts]
         if not each:
             return no_tangential_collisions(len(y))
@@ -175,22 +194,29 @@ class BarrierSet:
         return TangentialCollisions(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
 
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Return the smallest distance, m, between primitives within a barrier's activation distance; inf if there are
-        none.
+        """Return the smallest distance of the active pairs, m, or inf without active pairs.
+
+        ``y`` (s,3), m: surface vertices.
         """
         return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
 
     def normalized_gap(self, y: np.ndarray) -> float:
-        """Return the smallest normalized gap among the active pairs of all barriers at y (s,3) m; inf without active
-        pairs. The normalized gap is (distance - dmin) / dhat, with the minimum distance dmin and the activation
-        distance dhat of the barrier.
+        """Return the smallest normalized gap of the active pairs, or inf without active pairs.
+
+        The normalized gap is (distance - dmin) / dhat, with the gap dmin and the activation distance dhat of the
+        barrier.
+
+        ``y`` (s,3), m: surface vertices.
         """
         return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays for the k active pairs of all barriers: vertex indices (k,4), -1 if unused, and normalized
-        gaps (k,). The normalized gap is (distance - dmin) / dhat, with the minimum distance dmin and the activation
-        distance dhat of the barrier. ``y`` (s,3), m: vertex positions.
+        """Return the vertex indices and the normalized gaps of the k active pairs of all barriers.
+
+        The vertex indices are (k,4), -1 if unused. The normalized gaps (k,) are (distance - dmin) / dhat, with the gap
+        dmin and the activation distance dhat of the barrier.
+
+        ``y`` (s,3), m: surface vertices.
         """
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:

@@ -1,7 +1,6 @@
-"""Collision mesh: vertices, faces and body ids of the surfaces that collide, and vertex pairs excluded from contact.
+"""Collision mesh: the surfaces of all bodies and colliders that collide, in one mesh.
 
-Bodies and colliders share one mesh. The surface vertices of a body are interpolated from the vertices of its tets
-(``contact/proxy/collision_proxy.py``).
+The surface vertices of a body are interpolated from the vertices of its tets (``contact/proxy/collision_proxy.py``).
 """
 
 from __future__ import annotations
@@ -14,10 +13,16 @@ NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 
 class CollisionMesh(NamedTuple):
-    """Surfaces that collide: vertices with ``rest_positions`` (s,3) m and ``body_ids`` (s,), and ``faces`` (f,3).
-    ``is_prescribed`` (s,) bool marks vertices with prescribed positions, which never collide with one another.
-    Bodies with ids in ``self_contact_bodies`` collide with themselves, except for the vertex pairs
-    ``excluded_pairs`` (k,2).
+    """Surfaces that collide.
+
+    Attributes
+    ----------
+    rest_positions : (s,3), m, vertices at rest
+    faces : (f,3), vertex indices
+    body_ids : (s,), body or collider of each vertex
+    is_prescribed : (s,) bool, vertices with prescribed positions; they never collide with one another
+    self_contact_bodies : ids of the bodies that collide with themselves
+    excluded_pairs : (k,2), vertex pairs that are excluded from self-contact
     """
 
     rest_positions: np.ndarray
@@ -28,8 +33,11 @@ class CollisionMesh(NamedTuple):
     excluded_pairs: np.ndarray = NO_PAIRS
 
     def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
-        """Return the collision mesh restricted to the vertices that the mask ``chosen`` (s,) selects. Faces and
-        excluded pairs are kept if all of their vertices are selected; vertices are renumbered.
+        """Return the collision mesh restricted to some vertices.
+
+        Faces and excluded pairs are kept if all of their vertices are selected. Vertices are renumbered.
+
+        ``chosen`` (s,) bool: mask of the selected vertices.
         """
         number = np.cumsum(chosen) - 1
         faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))
@@ -44,6 +52,10 @@ class CollisionMesh(NamedTuple):
 
 
 def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
-    """Return the mean edge length, m, of triangles ``faces`` (f,3) with vertices at ``rest`` (s,3) m."""
+    """Return the mean edge length of triangles, m.
+
+    ``rest`` (s,3), m: of the vertices.
+    ``faces`` (f,3): vertex indices.
+    """
     corners = rest[faces]
     return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())

@@ -1,9 +1,9 @@
-"""Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the collision surfaces of bodies and
-colliders, including self-contact. The surfaces are interpolated from a solver's unknowns and never intersect.
+"""Contact as a load: IPC barrier (:mod:`.barrier_potential`) and friction between the surfaces of bodies and colliders.
 
-Some time integrators solve for positions at a time within the step. Contact then acts on surfaces that are extrapolated
-to the end of the step. Pins and colliders reach their prescribed positions along paths that are free of collisions;
-:mod:`...methods.solvers.kinematic_targets` computes the paths.
+Self-contact is included. The surfaces are interpolated from a solver's unknowns and never intersect. Some time
+integrators solve for positions at a time within the step. Contact then acts on surfaces that are extrapolated to the
+end of the step. Pins and colliders reach their prescribed positions along paths that are free of collisions
+(:mod:`...methods.solvers.kinematic_targets`).
 """
 
 from __future__ import annotations
@@ -19,26 +19,31 @@ from ..friction import LaggedFriction, TangentialCollisions
 from .barrier_potential import Barrier
 
 LAG_TOLERANCE = 0.5
-"""Relative change of the lagged friction bounds above which friction is updated. A friction bound is the friction
-coefficient times the normal force.
+"""Relative change of the lagged friction bounds above which friction is updated.
+
+A friction bound is the friction coefficient times the normal force.
 """
 
 LAG_TOLERANCE_AT_SOLUTION = 0.15
-"""Relative change of the friction bounds (friction coefficient times normal force) above which friction is updated at
-the solution of a step. This tolerance applies if friction was already updated in the step's iterations; otherwise
-``LAG_TOLERANCE`` applies.
+"""Relative change of the friction bounds above which friction is updated at the solution of a step.
+
+A friction bound is the friction coefficient times the normal force. This tolerance applies if friction was already
+updated in the step's iterations. Otherwise ``LAG_TOLERANCE`` applies.
 """
 
 LAG_IMMEDIATE = 0.6
-"""Relative change of the total friction bound (friction coefficient times normal force) above which friction is updated
-at once. After a smaller change, the update waits until the friction bounds at the vertices differ little between two
-successive iterations, by a relative difference of at most ``LAG_TOLERANCE``.
+"""Relative change of the total friction bound above which friction is updated at once.
+
+A friction bound is the friction coefficient times the normal force. After a smaller change, the update waits until the
+friction bounds at the vertices differ little between two successive iterations, by a relative difference of at most
+``LAG_TOLERANCE``.
 """
 
 LAG_MAX_SLIP = 4.0
-"""Largest slip of an iteration at which a linear model predicts normal forces, as a multiple of the activation distance
-dhat. After a longer slip the model is not used, since points touch other faces than the faces in the model. The slip is
-a mean over the contact pairs. Each pair is weighted by its friction bound (friction coefficient times normal force).
+"""Largest slip of an iteration at which a linear model predicts normal forces, in activation distances dhat.
+
+After a longer slip, points touch other faces than the faces in the model. The slip is a mean over the contact pairs.
+Each pair is weighted by its friction bound (friction coefficient times normal force).
 """
 
 
@@ -61,23 +66,29 @@ class ContactLoad:
         self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
 
     def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the positions of all surface vertices at a time between two steps, (b + c,3) m. The b vertices of
-        bodies come first, then the c vertices of colliders.
+        """Return the positions of all surface vertices between two steps, (b + c,3), m.
+
+        The b vertices of bodies come first, then the c vertices of colliders.
         """
         return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
     def begin(self, motion: Motion) -> ContactStepPotential:
-        """Return the contact potential of a step with this ``motion``. Its values do not depend on which steps this
-        process ran before, since cached collision candidates are cleared.
+        """Return the contact potential of a step.
+
+        Cached collision candidates are cleared. So the values of the potential do not depend on the steps that this
+        process ran before.
         """
         self.barrier.clear_candidates()
         return ContactStepPotential(self, motion)
 
 
 class ContactStepPotential(BarrierStepPotential):
-    """Barrier and friction potential during a step, with collider vertices at ``collider_positions`` (c,3) m. Friction
-    uses lagged normal forces: at first the normal forces at the step's beginning. If the normal forces change enough
-    during the iterations, friction is updated with the new normal forces.
+    """Potential of barrier and friction during a step.
+
+    Friction uses lagged normal forces: at first those at the step's beginning. If the normal forces change enough
+    during the iterations, friction is updated.
+
+    ``collider_positions`` (c,3), m: vertices of the colliders.
     """
 
     def __init__(self, contact: ContactLoad, motion: Motion) -> None:
@@ -110,12 +121,6 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_lagging(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, velocities: np.ndarray | None = None
     ) -> None:
-        """Update the lagged friction from the ``tangential`` collisions.
-
-        ``nodal_bounds`` (b + c,3) N: mu times the normal forces of the collisions, distributed to the b vertices of
-        bodies and c vertices of colliders. The bounds are stored for later comparisons. ``velocities`` (b + c,3) m/s,
-        if given: velocities of the surface vertices, which predict the slip.
-        """
         shares, forces, _, normals, bodies = tangential
         self._relative_displacement, self._lagged_bounds = shares, nodal_bounds
         slips = None if velocities is None else shares @ velocities
@@ -126,21 +131,18 @@ class ContactStepPotential(BarrierStepPotential):
 
     @property
     def remaining_displacement(self) -> np.ndarray:
-        """Displacement of the colliders from their current positions to their targets, (c,3) m."""
+        """Displacement of the colliders from their current positions to their targets, (c,3), m."""
         return self._contact.targets - self.collider_positions
 
     def end_step(self) -> None:
-        """End the step: the next one begins with the colliders at their current positions."""
+        """End the step, so that the next one begins with the colliders at their current positions."""
         self._contact.previous_collider_positions, self._contact.collider_positions = (
             self._contact.collider_positions,
             self.collider_positions,
         )
 
     def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (b + c,3) m of all surface vertices (b of bodies, c of colliders) at the end of the
-        step. ``positions`` (n,3) m are the solver's positions. If the solver computes positions at a time within the
-        step, the surface vertices of bodies are extrapolated to the end of the step.
-        """
+        """Return the positions (b + c,3), m, of all surface vertices at the end of the step."""
         y = self._points.positions(positions)
         if self._theta < 1.0:
             y = self._start + (y - self._start) / self._theta
@@ -153,8 +155,11 @@ class ContactStepPotential(BarrierStepPotential):
         return self._points.spread(forces[: len(self._start)])
 
     def max_step_size(self, positions: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """Return a collision-free step size, at most 1, along dx (n,3) m from the solver's ``positions`` (n,3) m.
-        Colliders stand still, or move by their remaining displacement if ``with_prescribed_motion``.
+        """Return a collision-free step size along a direction, at most 1.
+
+        ``positions`` (n,3), m: the solver's positions.
+        ``dx`` (n,3), m: the direction.
+        ``with_prescribed_motion``: True if colliders move by their remaining displacement. False if they stand still.
         """
         collider_displacement = (
             self.remaining_displacement if with_prescribed_motion else np.zeros_like(self.collider_positions)
@@ -166,7 +171,10 @@ class ContactStepPotential(BarrierStepPotential):
     # The potential is multiplied by theta, so that its gradient is the contact force at the end of the step.
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential of barrier and friction, J, at the solver's ``positions`` (n,3) m."""
+        """Return the potential of barrier and friction, J.
+
+        ``positions`` (n,3), m: the solver's positions.
+        """
         y = self._displaced_surface(positions)
         return self._theta * (self._barrier.value(y) + self._friction.value(self._relative_displacement @ y))
 
@@ -176,13 +184,14 @@ class ContactStepPotential(BarrierStepPotential):
         )
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of barrier and friction, (n,3) N, at the solver's ``positions`` (n,3) m."""
+        """Return the gradient of barrier and friction, (n,3), N.
+
+        ``positions`` (n,3), m: the solver's positions.
+        """
         return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
-        """Return the Hessian, N/m, of barrier and friction by the positions of the surface vertices. The surface
-        vertices are where the solver's ``positions`` (n,3) m put them at the end of the step.
-        """
+        """Return the Hessian, N/m, of barrier and friction with respect to the surface vertices."""
         y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
             self._model = y, self._barrier.tangential_collisions(y)
@@ -190,22 +199,31 @@ class ContactStepPotential(BarrierStepPotential):
         return joined_stencils([self._barrier.hessian(y, self.projected), tangential])
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Return the Hessian of barrier and friction with respect to the tet vertices, N/m, as 3 x 3 blocks per pair of
-        vertices, which may be in different tets; for the full space only.
+        """Return the Hessian of barrier and friction with respect to the tet vertices, N/m.
+
+        The Hessian is given as 3 x 3 blocks per pair of vertices, which may be in different tets. It is for the full
+        space only.
+
+        ``positions`` (n,3), m: the solver's positions.
         """
         return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian to ``blocks`` if the unknowns are coordinates of a subspace. In the full
-        space this adds nothing, since :meth:`cross_element_hessian` contains the Hessian.
+        """Add ``scale`` times the Hessian to ``blocks`` in a subspace.
+
+        In the full space this adds nothing, since :meth:`cross_element_hessian` contains the Hessian.
         """
         if self._points.is_dense:
             K = self._hessian(positions).matrix(len(self._start))
             self._points.add_coupling(K, scale / self._theta, blocks)
 
     def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
-        """Return the product of the Hessian and a direction, (n,3) N. The direction consists of the displacements dx
-        (n,3) m of the unknowns, and the displacements of the colliders from their current positions to their targets.
+        """Return the product of the Hessian and a direction, (n,3), N.
+
+        The direction consists of ``dx`` and of the remaining displacement of the colliders to their targets.
+
+        ``positions`` (n,3), m: the solver's positions.
+        ``dx`` (n,3), m: displacements of the unknowns.
         """
         direction = self._surface_displacement(dx, self.remaining_displacement)
         return self._to_unknowns(self._hessian(positions).times(direction))
@@ -216,10 +234,13 @@ class ContactStepPotential(BarrierStepPotential):
         return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update friction after a full step of the solver to ``positions``; return True if updated. The linear model of
-        the last Hessian predicts new normal forces; they replace the lagged normal forces if the difference is large
-        enough. An impact therefore causes friction one iteration later, and a separating pair loses its friction before
-        the iterations converge.
+        """Update friction after a full step of the solver. Return True if friction was updated.
+
+        The linear model of the last Hessian predicts new normal forces. They replace the lagged normal forces if the
+        difference is large enough. An impact therefore causes friction one iteration later, and a separating pair loses
+        its friction before the iterations converge.
+
+        ``positions`` (n,3), m: the solver's positions after the step.
         """
         if self._model is None or self._is_settled:
             return False
@@ -239,10 +260,13 @@ class ContactStepPotential(BarrierStepPotential):
         return is_changed
 
     def update_at_solution(self, positions: np.ndarray) -> bool:
-        """Update friction where the iterations of a step have converged, if the normal forces differ enough from the
-        lagged normal forces. Return True if updated. This update takes place at most once per step. An update during
-        the iterations uses predicted normal forces. After such an update the tolerance is smaller, which limits the
-        error of the prediction. ``positions`` (n,3), m: the solver's positions.
+        """Update friction at the solution of a step. Return True if friction was updated.
+
+        Friction is updated if the normal forces differ enough from the lagged normal forces, at most once per step. An
+        update during the iterations uses predicted normal forces. After such an update the tolerance is smaller, which
+        limits the error of the prediction.
+
+        ``positions`` (n,3), m: the solver's positions.
         """
         if self._model is None or self._is_settled:
             return False
@@ -255,13 +279,7 @@ class ContactStepPotential(BarrierStepPotential):
     def _update_friction(
         self, tangential: TangentialCollisions, nodal_bounds: np.ndarray, y: np.ndarray, tolerance: float
     ) -> bool:
-        """Update friction from the ``tangential`` collisions if the friction bounds changed by a relative difference
-        above ``tolerance``. Return True if updated. A friction bound is the friction coefficient times the normal
-        force.
-
-        ``nodal_bounds`` (b + c,3), N: new friction bounds at the b surface vertices of bodies, then at the c vertices
-        of colliders. ``y`` (b + c,3), m: positions of these vertices, at which the updated friction is linearized.
-        """
+        """Update friction if the friction bounds changed by more than ``tolerance``. Return True if updated."""
         if _relative_difference(nodal_bounds, self._lagged_bounds) <= tolerance:
             return False
         self._update_lagging(tangential, nodal_bounds)
@@ -269,14 +287,18 @@ class ContactStepPotential(BarrierStepPotential):
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction requires another iteration. ``positions`` (n,3) m are the solver's positions after
-        the most recent iteration.
+        """Return True if friction requires another iteration.
+
+        ``positions`` (n,3), m: the solver's positions after the most recent iteration.
         """
         return self._friction.is_unconverged(self._relative_displacement @ self._displaced_surface(positions))
 
     def normalized_gap(self, positions: np.ndarray) -> float:
-        """Return the smallest (distance - dmin) / dhat among the active contact pairs at ``positions`` (n,3) m; dmin is
-        the minimum distance, dhat the activation distance. Return inf without active pairs.
+        """Return the smallest normalized gap of the active contact pairs, or inf without active pairs.
+
+        The normalized gap is (distance - dmin) / dhat, with the minimum distance dmin and the activation distance dhat.
+
+        ``positions`` (n,3), m: the solver's positions.
         """
         return self._barrier.normalized_gap(self._displaced_surface(positions))
 
@@ -287,8 +309,6 @@ def _force_norm(forces: np.ndarray) -> float:
 
 
 def _relative_difference(forces: np.ndarray, others: np.ndarray) -> float:
-    """Return the norm of the difference of two sets of forces (s,3), relative to the larger norm of both; 0 if both
-    vanish.
-    """
+    """Return the norm of the difference of two sets of forces (s,3), relative to the larger norm."""
     total = max(_force_norm(forces), _force_norm(others))
     return _force_norm(forces - others) / total if total else 0.0

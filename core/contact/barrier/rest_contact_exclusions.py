@@ -1,7 +1,7 @@
-"""Vertex pairs excluded from self-contact since a body touches or intersects itself at rest.
+"""Vertex pairs excluded from self-contact, since a body touches or intersects itself at rest.
 
 A barrier is undefined at intersections, and pushes apart pairs that are closer than dhat. Such pairs, and all pairs
-within ``SEARCH_RADIUS`` of them, are excluded permanently: faces beside an intersection would block each other.
+within ``SEARCH_RADIUS`` of them, are excluded permanently. Faces beside an intersection would block each other.
 """
 
 from __future__ import annotations
@@ -19,10 +19,17 @@ SEARCH_RADIUS = 2.0
 
 
 def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, positions: np.ndarray) -> np.ndarray:
-    """Return the vertex pairs (k,2) to exclude from the self-contact of a ``body``. Primitives touch if they intersect
-    or are closer than ``distance`` m. Excluded are the pairs of vertices of touching primitives, and the pairs of
-    vertices that are near each other and near touching primitives (within ``SEARCH_RADIUS``). ``positions`` (s,3) m are
-    the positions of all surface vertices, at rest or at the first frame.
+    """Return the vertex pairs (k,2) to exclude from the self-contact of a body.
+
+    Vertices, edges and faces touch if they intersect or are closer than ``distance``. Two kinds of vertex pairs are
+    excluded:
+
+    - pairs of vertices of touching vertices, edges and faces;
+    - pairs of vertices that are near each other and near touching ones (within ``SEARCH_RADIUS``).
+
+    ``body``: id of the body.
+    ``distance``, m.
+    ``positions`` (s,3), m: all surface vertices, at rest or at the first frame.
     """
     chosen = surfaces.body_ids == body
     own = (
@@ -47,9 +54,7 @@ def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float
 
 
 def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Return the six vertex indices (k,6) of each pair of faces that may intersect: their bounding boxes overlap, and
-    both faces intersect some face of the surface. The vertices are at y (s,3) m; ``faces`` are (f,3).
-    """
+    """Return the six vertex indices (k,6) of each pair of faces that may intersect."""
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
         return np.zeros((0, 6), dtype=np.int64)
@@ -62,9 +67,7 @@ def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def _vertex_pairs(vertices: np.ndarray) -> np.ndarray:
-    """Return all pairs (p,2) of different vertex indices that occur in the same row of ``vertices`` (k,c). Negative
-    entries are ignored.
-    """
+    """Return all pairs (p,2) of different vertex indices in the same row. Negative entries are ignored."""
     first, second = np.triu_indices(vertices.shape[1], 1)
     pairs = np.stack([vertices[:, first], vertices[:, second]], axis=2).reshape(-1, 2)
     return pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]

@@ -1,8 +1,7 @@
 """Triangles of a collider at one moment, with normals and a bounding tree.
 
 The normal at the closest point decides on which side of a solid a point lies. The normal on an edge is the sum of two
-face normals. The normal at a corner is the sum of the face normals, weighted by angle [Baerentzen, Aanaes 2005]. The
-side test costs little compared with the closest-point search.
+face normals. The normal at a corner is the sum of the face normals, weighted by angle [Baerentzen, Aanaes 2005].
 """
 
 from __future__ import annotations
@@ -39,7 +38,10 @@ class ColliderPose(NamedTuple):
 
     @classmethod
     def of(cls, surface: ColliderSurface, positions: np.ndarray) -> ColliderPose:
-        """Return the triangles of a ``surface`` with vertices at ``positions`` (k,3) m."""
+        """Return the triangles of a surface at given vertex positions.
+
+        ``positions`` (k,3), m: of the vertices.
+        """
         corners = np.ascontiguousarray(positions[surface.triangles], dtype=np.float64)
         normals = face_normals(corners)
         edge_normals = _summed(surface.edges, np.repeat(normals[:, None], 3, axis=1))
@@ -49,17 +51,16 @@ class ColliderPose(NamedTuple):
 
 
 def _summed(feature_index: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum ``values`` (t,3,3), one vector per entry of the index array ``feature_index`` (t,3), over all entries with
-    the same index. Return these sums at every entry, (t,3,3).
-    """
+    """Sum vectors (t,3,3) over entries of equal index, and return the sums at every entry."""
     flat = feature_index.ravel()
     return np.stack([np.bincount(flat, values[..., i].ravel())[feature_index] for i in range(3)], axis=-1)
 
 
 @inner_kernel
 def feature_normal(pose, triangle, w):
-    """Return the normal, not always of unit length, at the point of a ``triangle`` with barycentric weights w (3,): the
-    face normal, or that of the edge or corner on which the point lies.
+    """Return the normal of the face, edge or corner on which a point of a triangle lies.
+
+    The normal is not always of unit length. ``w`` (3,): barycentric weights of the point.
     """
     zeros = 0
     for k in range(3):

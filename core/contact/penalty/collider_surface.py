@@ -16,7 +16,7 @@ from ...geometry.mesh.bounding_tree import BoundingTree, build_tree, element_box
 from ...geometry.mesh.winding_number import WindingNumber
 
 FLAT = 1e-9
-"""Ratio ``volume / area^(3/2)`` below which a closed part counts as a sheet, without volume."""
+"""Ratio ``volume / area^(3/2)`` below which a closed part counts as a sheet."""
 
 
 class ColliderSurface:
@@ -88,9 +88,7 @@ class ColliderSurface:
 
 
 def _welded(positions: np.ndarray) -> np.ndarray:
-    """Return the vertex index (k,) int32 with which each vertex is merged: the first vertex at the same position in the
-    first frame if both coincide in every frame, else the vertex itself.
-    """
+    """Return the vertex index (k,) int32 with which each vertex is merged."""
     _, first, group = np.unique(positions[0], axis=0, return_index=True, return_inverse=True)
     candidate = first[group.ravel()]
     always = (positions[:, candidate] == positions).all(axis=(0, 2))
@@ -98,10 +96,7 @@ def _welded(positions: np.ndarray) -> np.ndarray:
 
 
 def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays (t,3) with one entry per side of ``triangles`` (t,3). Side k runs from corner k to corner k +
-    1. The first array has the index of the undirected edge, int32. The second array is a mask of the sides that run
-    from the lower to the higher vertex index.
-    """
+    """Return the edge index (t,3) of each side of triangles, and a mask of sides from lower to higher vertex."""
     tail, head = triangles, np.roll(triangles, -1, axis=1)
     low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
     _, edge = np.unique(low * (int(triangles.max()) + 1) + high, return_inverse=True)
@@ -109,10 +104,11 @@ def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for ``triangles`` (t,3). The first array (t,3) has the index of the adjacent triangle at each
-    side, or -1 unless exactly two triangles share the side. The second array (t,3) is a mask of the sides that both
-    triangles traverse in the same direction, so that one of the two has to be flipped. The third array (t,) is a mask
-    of the triangles with an adjacent triangle at all three sides.
+    """Return the adjacent triangles (t,3) or -1, a mask (t,3) of inconsistent sides, and a mask (t,) of closed
+    triangles.
+
+    A side is inconsistent if both triangles traverse it in the same direction. A closed triangle has three adjacent
+    triangles.
     """
     edge, forward = _edges(triangles)
     flat = edge.ravel()
@@ -129,12 +125,11 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return three arrays from the results of :func:`_neighbours`. The first array (t,) has the index of the connected
-    part of each triangle. The second array (t,) is a mask of the triangles to flip so that each part is consistently
-    oriented. The third array is a mask of the parts that are closed and orientable.
+    """Return the connected part (t,) of each triangle, a mask (t,) of triangles to flip, and a mask of sound parts.
 
-    Method: a graph has two nodes per triangle, one for each orientation, and its edges connect nodes with consistent
-    orientation. In parts that cannot be oriented, the two nodes of a triangle are connected.
+    Sound parts are closed and orientable. Method: a graph has two nodes per triangle, one for each orientation, and its
+    edges connect nodes with consistent orientation. In parts that cannot be oriented, the two nodes of a triangle are
+    connected.
     """
     t = len(neighbours)
     one, side = np.nonzero(neighbours >= 0)
@@ -150,10 +145,7 @@ def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tup
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
-    """Return a mask of the connected parts that are walls of cavities. The wall of a cavity is enclosed by an odd
-    number of other closed parts. ``corners`` (t,3,3) m and the part index ``part`` (t,) are per triangle; ``closed``
-    lists the closed parts.
-    """
+    """Return a mask of the connected parts that are walls of cavities: inside an odd number of closed parts."""
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:
         return cavity

@@ -1,4 +1,4 @@
-"""Contact points of a body: its surface vertices, and sample points on surface faces larger than its tets."""
+"""Contact points of a body: its surface vertices, and sample points on large surface faces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...mechanics.assembly.deformation_gradient import shape_gradients
 from ...mechanics.forces.embedded_points import EmbeddedPoints
 
 SPACING = 1.0
-"""Largest distance between neighbouring contact points, in mean tet edges: a body cannot deform on a finer scale."""
+"""Largest distance between neighbouring contact points, in mean tet edges. A body cannot deform on a finer scale."""
 
 
 class ContactPoints:
@@ -45,11 +45,12 @@ class ContactPoints:
         self._directions = directions
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
-        """Return unit vectors (p,3) that point out of the body at each contact point, for tet vertices at ``positions``
-        (n,3) m; 0 where undefined.
+        """Return unit vectors (p,3) that point out of the body at each contact point.
 
-        The rest normal is deformed with its tet's deformation gradient. The result points inwards if the tet is
-        inverted.
+        The vector is 0 where undefined. The rest normal is deformed by its tet's deformation gradient, so the result
+        points inwards if the tet is inverted.
+
+        ``positions`` (n,3), m: tet vertices.
         """
         along = self._directions.positions(positions)
         length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -65,7 +66,7 @@ class ContactPoints:
         most: int | None = None,
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
-        """Return the contact points of a surface in the rest shape of ``mesh``.
+        """Return the contact points of a surface in the rest shape of a tet mesh.
 
         The points are the vertices of faces with a nonzero area, and sample points on large faces. The area of a face
         is divided among its corners and sample points.
@@ -77,6 +78,7 @@ class ContactPoints:
             that depend on the solver's unknowns. ``carry`` is required if the unknowns are not the mesh's vertices.
         most : largest number of points. If there are more, the function ``choose`` selects points that are far apart.
             The area of each point that is not selected is added to the area of the nearest selected point.
+        choose : function that selects a given number of points
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
@@ -93,10 +95,7 @@ class ContactPoints:
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays for p possible contact points: positions (p,3), m, outward normals (p,3), not normalized, and
-    areas (p,), m². The points are of two kinds: vertices of faces with a nonzero area, and sample points on large
-    faces.
-    """
+    """Return the positions (p,3), m, outward normals (p,3), and areas (p,), m², of possible contact points."""
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
@@ -112,7 +111,7 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
 
 
 def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
-    """Return vertex normals (s,3), not normalized. They point outwards, even if the whole surface is inside out."""
+    """Return vertex normals (s,3), not normalized, outwards even if the whole surface is inside out."""
     normals = vertex_normals(surface.positions, surface.triangles)
     corners = surface.positions[surface.triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -1,15 +1,15 @@
-"""Mesh collider: signed distance to the closest point, and a check for points that passed through the surface.
+"""Mesh collider: signed distance to the closest point, and detection of points that passed through.
 
 A point has passed through the surface if it begins a step outside and its path crosses the surface. The closest point
-at the end of the path may be anywhere on the surface. The face that the path crossed first then pushes the point back.
+at the end of the path may be anywhere on the surface. So the face that the path crossed first pushes the point back.
 Fast bodies therefore do not tunnel through thin plates, and sheets have two sides without any orientation. The path is
 relative to the closest face, so that fast colliders are detected as well as fast bodies. A path that only cuts a corner
 of a solid does not count as passing through. Counting the path would pull back points that slide around an edge, and
 make their gap jump.
 
 A point that begins a step on the surface has no definite side, since the round-off of single-precision coordinates
-decides. At a solid the point counts as outside. At a sheet the point counts as lying on the side where the body is,
-opposite to the body's outward direction at the point.
+decides. At a solid the point counts as outside. At a sheet the point counts as lying on the side of the body, opposite
+to the body's outward direction at the point.
 """
 
 from __future__ import annotations
@@ -25,35 +25,41 @@ from .obstacle import Contacts
 from .sheet_thickness import contact_distance
 
 SAME_WAY = -0.5
-"""Cosine between the face normals at the entry and the exit of a path through a solid, below which the path counts as
-passing through. Paths with a larger cosine only cut a corner. If a path ends inside, the direction to the closest point
-replaces the normal at the exit.
+"""Cosine between the face normals at the ends of a path through a solid below which the path passes through.
+
+The ends are the entry and the exit. Paths with a larger cosine only cut a corner. If a path ends inside, the direction
+to the closest point replaces the normal at the exit.
 """
 
 ROUND_OFF = 1e-12
-"""Distance of a point from the surface below which the point counts as lying on the surface. The direction to the
-closest point is then undefined. The distance is a fraction of the largest coordinate.
+"""Distance below which a point lies on the surface, as a fraction of the largest coordinate.
+
+The direction to the closest point is then undefined.
 """
 
 
 TOUCH = 1e-6
-"""Distance of a point from the surface, relative to the largest coordinate, below which the point counts as touching at
-the beginning of a step: 8 float32 epsilons.
+"""Distance below which a point touches at the beginning of a step, as a fraction of the largest coordinate.
+
+The value is 8 float32 epsilons.
 """
 
 PIERCED = 0.2
-"""Largest depth of a point behind a sheet, as a fraction of ``sheet_thickness``, at which the point is moved back to
-the side on which its body is. ``sheet_thickness`` is the least distance at which sheets begin to push.
+"""Largest depth of a point behind a sheet that is moved back, as a fraction of ``sheet_thickness``.
+
+``sheet_thickness`` is the least distance at which sheets begin to push. The point is moved back to the side of its
+body.
 """
 
 LEAN = 0.1
-"""Smallest absolute cosine between the outward direction of a body and the normal of a sheet at which the outward
-direction is used to decide on which side of the sheet the body is.
+"""Smallest absolute cosine between a body's outward direction and a sheet's normal that decides on a side.
+
+The outward direction then decides on which side of the sheet the body is.
 """
 
 
 class MeshCollider:
-    """A collider that moves from one pose to another during a step.
+    """Collider that moves from one pose to another during a step.
 
     Parameters
     ----------
@@ -79,15 +85,16 @@ class MeshCollider:
         self.thickness = contact_distance(surface.solid, thickness, sheet_thickness)
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
-        """Return an object that computes the collider's contacts during one step. ``points`` (p,3), m: a body's contact
-        points at the step's beginning. ``outward`` (p,3): unit vectors that point out of the body at the points, 0
-        where undefined.
+        """Return the collider for the contact points of a body during one step.
+
+        ``points`` (p,3), m: contact points at the step's beginning.
+        ``outward`` (p,3): unit vectors that point out of the body at the points; 0 where undefined.
         """
         return MeshColliderStep(self, np.ascontiguousarray(points), outward)
 
 
 class MeshColliderStep:
-    """A mesh collider during one step, for the contact points of one body."""
+    """Mesh collider during one step, for the contact points of one body."""
 
     def __init__(self, collider: MeshCollider, points: np.ndarray, outward: np.ndarray) -> None:
         self._collider = collider
@@ -106,7 +113,7 @@ class MeshColliderStep:
             self._clear[outside] = away
 
     def contacts(self, points: np.ndarray) -> Contacts:
-        """Return the contacts of points (p,3) m with the collider at the end of the step."""
+        """Return the contacts of points (p,3), m, with the collider at the end of the step."""
         collider, count = self._collider, len(points)
         found = Contacts(np.full(count, np.inf), np.zeros((count, 3)), np.zeros((count, 3)))
         queries = np.ascontiguousarray(points), self._start, self._clear
@@ -122,9 +129,7 @@ def _set(out, a):
 
 @inner_kernel
 def _magnitude(y, t):
-    """Return the largest absolute coordinate, m, of a point y (3,) and a triangle t (3,3). Round-off is proportional to
-    it.
-    """
+    """Return the largest absolute coordinate, m, of a point and a triangle. Round-off is proportional to it."""
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
@@ -135,9 +140,7 @@ def _magnitude(y, t):
 
 @inner_kernel
 def _turn(t, n, to, to_n, out):
-    """Write to ``out`` (3,3) the rotation of a triangle between two poses: from corners t (3,3) and unit normal n (3,)
-    to corners ``to`` and normal ``to_n``. If either triangle has no area, write the identity.
-    """
+    """Write the rotation of a triangle between two poses to ``out`` (3,3)."""
     A, B = np.empty((3, 3)), np.empty((3, 3))
     turns = _frame(t, n, A) and _frame(to, to_n, B)
     for i in range(3):
@@ -149,10 +152,7 @@ def _turn(t, n, to, to_n, out):
 
 @inner_kernel
 def _frame(t, n, out):
-    """Write the orthonormal axes of a triangle to the columns of ``out`` (3,3), and return False if the triangle has no
-    area. The axes are u along the first edge, the cross product of n and u, and n. The corners are t (3,3), the unit
-    normal is n (3,).
-    """
+    """Write the orthonormal axes of a triangle to ``out`` (3,3). Return False for a triangle without area."""
     side = minus(t[1], t[0])
     length = np.sqrt(dot(side, side))
     if length == 0.0 or dot(n, n) < 0.5:
@@ -166,13 +166,9 @@ def _frame(t, n, out):
 
 @inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
-    """Return the side of a sheet on which a point has to stay: 1 if the sheet's normal n points to that side, else -1.
-    ``away`` (3,) m is the offset of the point from the closest point of the sheet, ``length`` its norm.
+    """Return 1 if a point has to stay on the side to which the sheet's normal points, else -1.
 
-    In general the point has to stay on the side on which it lies. The side is uncertain in two cases: the distance is
-    at most ``touch`` (m), or the distance is at most ``pierced`` (m) and the offset is roughly along the normal. In
-    these cases the point has to stay on the side where its body is, opposite to the body's ``outward`` direction. If
-    ``outward`` is nearly parallel to the sheet, the general rule holds in these cases too.
+    The side is uncertain near the sheet. The point then has to stay on the side of its body, opposite to ``outward``.
     """
     height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
@@ -183,13 +179,9 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
-    """Compute the contacts of ``points`` at the beginning of a step, with the collider in the pose ``before``. There
-    are three outputs. ``found`` receives the contacts, ``distance`` the signed distances from the collider, m.
-    ``start`` receives positions: each point is moved by the rigid motion that takes its closest face from the pose
-    ``before`` to the pose ``after``.
+    """Compute the contacts of points at the beginning of a step, their signed distances, m, and ``start``.
 
-    If a point touches the surface or lies slightly behind a sheet, its distance is set to 0, and its position in
-    ``start`` is just off the surface.
+    ``start`` are the points, moved by the motion of their closest faces from the pose ``before`` to the pose ``after``.
     """
     corners, normals = before.corners, before.normals
     for p in range(first, last):
@@ -219,11 +211,7 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
 
 @parallel_kernel
 def _contacts(first, last, points, start, start_distance, before_corners, after, solid, thickness, reach, found):
-    """Compute the contacts of points (p,3) m at the end of a step: gaps, push directions, and the collider's
-    displacements at the closest points. Write the contacts to ``found``. ``start`` (p,3) m: positions of the points at
-    the step's beginning, moved along with the collider to the collider's final pose. ``start_distance`` (p,) m: signed
-    distance at ``start``. Points that stay farther than ``reach`` m from the collider are skipped.
-    """
+    """Write the contacts of points (p,3), m, at the end of a step to ``found``."""
     corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
         y = points[p]
@@ -253,18 +241,13 @@ def _contacts(first, last, points, start, start_distance, before_corners, after,
 
 @inner_kernel
 def _opposite(n, m):
-    """Return True if a path crosses a solid from one side to the other: the unit normals n and m of the faces at which
-    it enters and leaves have a cosine below ``SAME_WAY``.
-    """
+    """Return True if a path through a solid crosses it from one side to the other, by its face normals."""
     return dot(n, m) < SAME_WAY
 
 
 @inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
-    """Return the signed distance of a point y from the collider, and write its gradient to n (3,). ``away`` is the
-    offset, of norm ``length``, from the closest point in face ``tri``; ``sign`` is -1 if y is inside a solid, else 1.
-    ``hit`` is the first face that the path from ``start`` to y crosses, -1 if none: it pushes the point back.
-    """
+    """Return the signed distance, m, of a point y from the collider, and write its gradient to n (3,)."""
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to the side that the point came from.
         turn = 1.0 if solid or dot(normals[tri], minus(start, y)) >= 0.0 else -1.0

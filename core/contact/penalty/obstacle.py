@@ -1,4 +1,4 @@
-"""Interfaces of obstacles, which return the contacts of a body's points at the beginning of a step and during it."""
+"""Interfaces of obstacles, and the ground. Obstacles return the contacts of a body's points."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ class Contacts(NamedTuple):
 
 
 class ObstacleStep(Protocol):
-    """An obstacle during one step. ``initial_contacts`` are the contacts of a body's points at the step's beginning."""
+    """Obstacle during one step.
+
+    ``initial_contacts``: contacts of a body's points at the step's beginning.
+    """
 
     initial_contacts: Contacts
 
     def contacts(self, points: np.ndarray) -> Contacts:
-        """Return the contacts of points (p,3) m with the obstacle at the end of the step."""
+        """Return the contacts of points (p,3), m, with the obstacle at the end of the step."""
 
 
 class Obstacle(Protocol):
-    """Interface of an obstacle, such as a ground or a mesh, together with its motion during one time step."""
+    """Interface of an obstacle, such as a ground or a mesh, that moves during one time step."""
 
     def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
-        """Return an object that computes the obstacle's contacts during one step. ``points`` (p,3), m: a body's contact
-        points at the step's beginning. ``outward`` (p,3): unit vectors that point out of the body at the points, 0
-        where undefined.
+        """Return the obstacle for the contact points of a body during one step.
+
+        ``points`` (p,3), m: contact points at the step's beginning.
+        ``outward`` (p,3): unit vectors that point out of the body at the points; 0 where undefined.
         """
 
 
@@ -57,14 +61,18 @@ class GroundPlane:
         self._level = height + thickness
 
     def begin_step(self, points: np.ndarray, _outward: np.ndarray) -> GroundStep:
-        """Return an object that computes the ground's contacts during one step. ``points`` (p,3), m: a body's contact
-        points at the step's beginning.
+        """Return the ground for the contact points of a body during one step.
+
+        ``points`` (p,3), m: contact points at the step's beginning.
         """
         return GroundStep(self._level, points)
 
 
 class GroundStep:
-    """The ground during one step. It pushes points with a z coordinate below ``level`` m."""
+    """The ground during one step.
+
+    It pushes points with a z coordinate below ``level``, m.
+    """
 
     def __init__(self, level: float, points: np.ndarray) -> None:
         self._level = level
@@ -73,5 +81,5 @@ class GroundStep:
         self.initial_contacts = self.contacts(points)
 
     def contacts(self, points: np.ndarray) -> Contacts:
-        """Return the contacts of points (p,3) m with the ground."""
+        """Return the contacts of points (p,3), m, with the ground."""
         return Contacts(points[:, 2] - self._level, self._normals, self._shifts)

@@ -1,9 +1,9 @@
-"""Contact by penalty springs, ``1/2 k A d²`` at every contact point with a negative gap to an obstacle, and friction.
+"""Contact by penalty springs between points and obstacles, and friction.
 
-A is the area of the point, k a pressure per depth, d the depth. The closest point of the obstacle is recomputed at
-every evaluation. The Hessian keeps only ``k A n n^T``, which is semi-definite and exact on flat obstacles.
-
-A point that begins a step deep inside an obstacle is pushed out slowly, at the push-out speed.
+The energy is ``1/2 k A d²`` at every contact point with a negative gap to an obstacle. A is the area of the point, k a
+pressure per depth, d the depth. The closest point of the obstacle is recomputed at every evaluation. The Hessian keeps
+only ``k A n n^T``, which is semi-definite and exact on flat obstacles. A point that begins a step deep inside an
+obstacle is pushed out slowly, at the push-out speed.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ FIRMNESS = 300.0
 """Least contact stiffness (pressure per depth), as a multiple of Young's modulus divided by body size."""
 
 DROP_HEIGHT = 10.0
-"""Height of a free fall, in body sizes. The contact stiffness is computed for the impact at the end of the fall."""
+"""Height of a free fall, in body sizes. The contact stiffness is computed for the impact."""
 
 PUSH_OUT = 0.5
-"""Speed at which an obstacle pushes out points that begin a step inside it, in body sizes per second."""
+"""Speed at which an obstacle pushes out points, in body sizes per second.
+
+The points begin a step inside the obstacle.
+"""
 
 
 @dataclass(frozen=True)
 class PenaltyParameters:
-    """Parameters of penalty contact, computed from the body instead of set by the user.
+    """Parameters of penalty contact, computed from the body.
 
     Attributes
     ----------
@@ -65,14 +68,18 @@ class PenaltyParameters:
 
     @classmethod
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
-        """Return parameters for a body of mean density rho (kg/m³) and ``size`` (m) under gravity g (m/s²); the
-        ``time_step`` h is in s.
+        """Return the parameters for a body.
 
         The stiffness k is computed for a column of the body's height that falls on an obstacle at speed v. Within one
         step, k stops the column at the penetration ``depth``: ``k depth h = rho size v``. ``depth`` is
         ``RELATIVE_PENETRATION`` times the size, v the speed after a fall from ``DROP_HEIGHT`` times the size. At rest
         the column penetrates much less: ``rho g size / k = depth g h / v``. A body pressed down by pins should be
-        squeezed rather than sink in; therefore ``stiffening`` times Young's modulus is a lower bound of k.
+        squeezed rather than sink in. Therefore ``stiffening`` times Young's modulus is a lower bound of k.
+
+        ``density``, kg/m³: mean density rho.
+        ``size``, m.
+        ``gravity``, m/s²: magnitude g.
+        ``time_step``, s: h.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
@@ -98,7 +105,7 @@ class PenaltyContact:
     time_step : s
         Duration of the obstacle's motion.
     held : (p,) bool or None
-        Contact points fixed by pins, on which contact exerts no force. None: no point is fixed.
+        Contact points fixed by pins, on which contact exerts no force. None if no point is fixed.
     """
 
     def __init__(
@@ -115,7 +122,7 @@ class PenaltyContact:
         self.held = np.zeros(len(points.areas), dtype=bool) if held is None else held
 
     def begin(self, motion: Motion) -> PenaltyContactPotential:
-        """Return the contact potential of a step with this motion."""
+        """Return the contact potential of a step."""
         return PenaltyContactPotential(self, motion)
 
 
@@ -145,21 +152,28 @@ class PenaltyContactPotential:
         self._friction = self._lagged(first, self._pressing)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential of contact and friction at tet vertex positions (n,3) m, J."""
+        """Return the potential of contact and friction, J.
+
+        ``positions`` (n,3), m: tet vertices.
+        """
         y, contacts = self._contacts_at(positions)
         depth = self._depth(contacts)
         return 0.5 * float(np.sum(self._stiffness * depth * depth)) + self._friction.value(y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of contact and friction, (n,3) N, at tet vertex positions (n,3) m."""
+        """Return the gradient of contact and friction, (n,3), N.
+
+        ``positions`` (n,3), m: tet vertices.
+        """
         y, contacts = self._contacts_at(positions)
         normal_forces = self._normal_forces(contacts)
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian, N/m, to the element ``blocks``: the stiffness of friction, and ``k A n n^T``
-        per point in contact. Here k is the contact stiffness (pressure per depth), Pa/m, A the area of the point, m²,
-        and n the contact normal.
+        """Add ``scale`` times the Hessian, N/m, to the element blocks.
+
+        The Hessian is the stiffness of friction, and ``k A n n^T`` per point in contact. Here k is the contact
+        stiffness (pressure per depth), Pa/m, A the area of the point, m², and n the contact normal.
         """
         y, contacts = self._contacts_at(positions)
         self._felt, self._springs = self._depth(contacts) > 0.0, None
@@ -169,29 +183,37 @@ class PenaltyContactPotential:
         self._points.add_stiffness(K, scale, blocks)
 
     def springs(self, positions: np.ndarray) -> UnilateralSprings:
-        """Return the contacts as springs that push and never pull, for the solver iteration that begins at
-        ``positions`` (n,3) m. The last call of :meth:`add_stiffness` must have been at the same positions.
+        """Return the contacts as springs that push and never pull.
+
+        The springs are for the solver iteration that begins at ``positions``. The last call of :meth:`add_stiffness`
+        must have been at the same positions.
+
+        ``positions`` (n,3), m: tet vertices.
         """
         touch = self._touch(positions)
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
     def is_active(self, positions: np.ndarray) -> bool:
-        """Return True if any contact point that is not pinned is pushed by the obstacle, for tet vertices at
-        ``positions`` (n,3) m.
+        """Return True if the obstacle pushes any contact point that is not pinned.
+
+        ``positions`` (n,3), m: tet vertices.
         """
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """Return True if friction needs another iteration after the last one, which moved the tet vertices to
-        ``positions`` (n,3) m.
+        """Return True if friction needs another iteration.
+
+        ``positions`` (n,3), m: tet vertices after the last iteration.
         """
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update the lagged normal forces and tangent planes of friction from tet vertices at ``positions`` (n,3) m. If
-        the lagged forces would change by less than a tolerance, keep the previous forces and planes. Return True if
-        updated.
+        """Update the lagged normal forces and tangent planes of friction. Return True if updated.
+
+        If the lagged forces would change by less than a tolerance, the previous forces and planes are kept.
+
+        ``positions`` (n,3), m: tet vertices.
         """
         if self._contact.friction == 0.0:
             return False
@@ -224,9 +246,7 @@ class PenaltyContactPotential:
         return Penetration(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
-        """Return the contact points (p,3) m and their contacts for tet vertices at ``positions`` (n,3) m. The last
-        result is cached, since value, gradient and stiffness need it at the same positions.
-        """
+        """Return the contact points (p,3), m, and their contacts. The last result is cached."""
         if self._at is None or not np.array_equal(self._at[0], positions):
             y = self._points.positions(positions)
             self._at = positions.copy(), y, self._approach.contacts(y)

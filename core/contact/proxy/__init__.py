@@ -1,1 +1,1 @@
-"""Collision proxy: a collision surface near the render surface. The vertices are interpolated from a draft lattice."""
+"""Collision proxy: a collision surface near the render surface, interpolated from a draft lattice."""

@@ -29,16 +29,16 @@ from .skin_projection import project_to_surface
 from .skin_untangling import separate_thin_faces
 
 CLAMP = 0.15
-"""Least distance between a vertex of the proxy and both ends of the tet edge on which the vertex lies, as a fraction of
-the edge's length.
-"""
+"""Least distance of a proxy vertex from both ends of its tet edge, as a fraction of the edge."""
 APART = 0.052
-"""Minimum distance, in cells, between neighbouring faces of the proxy, apart from their common edge. The distance at
-which contact begins must be smaller, so that neighbouring faces do not repel each other at rest.
+"""Minimum distance, in cells, between neighbouring faces of the proxy, apart from their common edge.
+
+The distance at which contact begins must be smaller, so that neighbouring faces do not repel each other at rest.
 """
 CAVITY, ISLAND = 1.0, 0.02
-"""Volumes, in cells. Closed components of the proxy with a smaller volume are removed: cavity walls that enclose less
-than ``CAVITY``, and isolated components with less than ``ISLAND``.
+"""Volumes, in cells, below which closed components of the proxy are removed.
+
+``CAVITY`` is for cavity walls, and ``ISLAND`` for isolated components.
 """
 
 
@@ -61,8 +61,10 @@ class CollisionProxy(NamedTuple):
 
 
 def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
-    """Return the collision proxy of a body with this ``surface``, interpolated from the vertices of its lattice
-    ``mesh``, which may be locally refined.
+    """Return the collision proxy of a body, interpolated from the vertices of its lattice.
+
+    ``surface``: surface of the body.
+    ``mesh``: lattice of the body, which may be locally refined.
 
     Raises MeshError if the lattice has so few tets that no node lies inside the body.
     """
@@ -110,18 +112,12 @@ class _Nodes(NamedTuple):
     carried: sp.csr_matrix
 
     def positions(self, ends: np.ndarray, parts: np.ndarray) -> np.ndarray:
-        """Return the points (s,3) m on edges between the nodes ``ends`` (s,2), at the fractions ``parts`` (s,) from the
-        first node.
-        """
+        """Return the points (s,3), m, at the fractions ``parts`` (s,) of the edges between two nodes."""
         a, b = self.points[ends[:, 0]], self.points[ends[:, 1]]
         return a + parts[:, None] * (b - a)
 
     def roots(self, ends: np.ndarray) -> np.ndarray:
-        """Return the fractions (s,) at which the edges between nodes ``ends`` (s,2) are cut. The first node of an edge
-        is inside, the second outside; a fraction of 0 is at the inside node. An edge is cut where it intersects the
-        body's surface. Where this surface is offset, the edge is cut at the zero of the signed distance from the offset
-        surface, interpolated linearly between the nodes.
-        """
+        """Return the fractions (s,) at which the surface cuts edges between nodes ``ends`` (s,2), from inside."""
         a, b = ends.T
         low, high = self.levels[a], self.levels[b]
         parts = low / (low - high)
@@ -131,12 +127,7 @@ class _Nodes(NamedTuple):
         return np.clip(parts, CLAMP, 1.0 - CLAMP)
 
     def fitted(self, ends: np.ndarray, parts: np.ndarray, faces: np.ndarray) -> np.ndarray:
-        """Improve the positions of the collision proxy's vertices, so that the proxy's faces move onto the offset
-        surface. Each vertex lies on an edge between two nodes, at a fraction of the edge. Return the improved fractions
-        (s,).
-
-        ``ends`` (s,2): nodes of the edges. ``parts`` (s,): initial fractions. ``faces`` (f,3): faces of the proxy.
-        """
+        """Return improved fractions (s,) of the vertices, with faces that lie closer to the offset surface."""
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
         edges = self.points[b] - self.points[a]
@@ -145,10 +136,10 @@ class _Nodes(NamedTuple):
 
 
 def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
-    """Return the nodes of a lattice with their levels: signed distances from the offset surface, at most 0 inside. The
-    distance is evaluated at all vertices, and at the edge midpoints of tets near the surface or the lattice's boundary.
-    The midpoints of all other tets count as inside. Nodes on the lattice's boundary count as outside, even if the
-    distance is negative.
+    """Return the nodes of a lattice with their signed distances from the offset surface.
+
+    The edge midpoints of tets deep inside count as inside, without evaluation. Nodes on the lattice's boundary count as
+    outside.
     """
     X, tets, n = mesh.rest_positions, mesh.tets, len(mesh.rest_positions)
     ends, edge_of = halved_edges(tets)
@@ -181,9 +172,7 @@ def _nodes(body: OffsetSurface, mesh: TetMesh) -> _Nodes:
 
 
 def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the indices of the nodes (vertices, then edge midpoints) on the boundary of ``tets`` (m,4). ``ends`` (e,2)
-    are the vertices of the edges of the tets, in the order of the midpoints.
-    """
+    """Return the indices of the nodes (vertices, then edge midpoints) on the boundary of tets (m,4)."""
     faces = boundary_triangles(tets)
     n = int(tets.max()) + 1
     pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1).astype(np.int64)
@@ -192,9 +181,7 @@ def _border(tets: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
-    """Return triangles (2q,3) from ``quads`` (q,4), each split along its shorter diagonal; vertices are at
-    ``positions`` (s,3).
-    """
+    """Return triangles (2q,3) from quads (q,4), each split along its shorter diagonal."""
     p = positions[quads]
     other = ((p[:, 0] - p[:, 2]) ** 2).sum(axis=1) > ((p[:, 1] - p[:, 3]) ** 2).sum(axis=1)
     quads = np.where(other[:, None], quads[:, [1, 2, 3, 0]], quads)
@@ -202,10 +189,7 @@ def _split(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
 
 
 def _remove_small_components(positions: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
-    """Return ``faces`` (f,3) without small connected components. Three kinds of components are removed: walls of
-    cavities with a volume below ``CAVITY`` cells, components below ``CAVITY`` cells inside such a cavity, and isolated
-    components below ``ISLAND`` cells. The largest component always stays. ``cell`` is the volume of a cell, m³.
-    """
+    """Return faces (f,3) without small cavities, components in such cavities, and small isolated components."""
     part = vertex_components(faces)
     p = positions[faces] - positions.mean(axis=0)
     volumes = np.bincount(part, np.einsum("fi,fi->f", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6.0) / cell

@@ -29,12 +29,13 @@ from ...geometry.tetrahedra.intersections import intersecting_triangles
 SPACING = 0.25
 """Spacing of the samples on the surface, in cells."""
 BESIDE = 1e-3
-"""Distance, in cells, for two tests. A point of a face lies inside another connected component of the surface if the
-points at this distance on both sides of the face are inside. Connected components touch if they are closer than this
-distance.
+"""Distance, in cells, for two tests of connected components of the surface.
+
+A point of a face lies inside another component if the points at this distance on both sides of the face are inside.
+Components touch if they are closer than this distance.
 """
 OPEN = 2.0
-"""Width of a gap, in cells, at or above which no tet bridges the gap."""
+"""Width of a gap, in cells, from which on no tet bridges the gap."""
 
 
 class BridgedParts(NamedTuple):
@@ -55,8 +56,9 @@ class BridgedParts(NamedTuple):
 
 
 def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
-    """Return how the lattice ``mesh`` connects the separate parts of a surface. ``cells_across`` is the lattice's
-    number of cells along the longest side.
+    """Return how a lattice connects the separate parts of a surface.
+
+    ``cells_across``: number of cells of the lattice along the longest side.
     """
     triangles = faces_with_area(surface)
     cell = surface.size / (cells_across - 0.5)
@@ -77,10 +79,7 @@ def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Bri
 def _united(
     positions: np.ndarray, triangles: np.ndarray, points: np.ndarray, owner: np.ndarray, cell: float
 ) -> np.ndarray:
-    """Return the part label of each triangle, (t,). Connected components of triangles that intersect, touch or contain
-    each other get the same label. ``points`` (p,3) m are samples on the triangles with indices ``owner`` (p,); ``cell``
-    is the cell size, m.
-    """
+    """Return the part label (t,) of each triangle. Touching, intersecting and nested components are one part."""
     island = vertex_components(triangles)
     if int(island.max()) == 0:
         return island
@@ -107,10 +106,7 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the signed volume, m³, of each connected component of triangles. All volumes have the same sign
-    convention, chosen so that their sum is positive. ``corners`` (t,3,3) m and the component label ``island`` (t,) are
-    per triangle.
-    """
+    """Return six times the signed volume, m³, of each component of triangles. Their sum is positive."""
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())
 
@@ -118,10 +114,7 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays for points (p,3) m: the index of the nearest triangle in another part (p,), and the distance to
-    this triangle (p,), m. Without another part the index is -1 and the distance is inf. ``own`` (p,): part label of
-    each point. ``part`` (t,): part label of each triangle.
-    """
+    """Return the nearest triangle in another part for each point, (p,), and its distance (p,), m."""
     triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)
     tree = build_tree(*element_boxes(corners))

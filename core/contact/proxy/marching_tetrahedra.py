@@ -1,4 +1,4 @@
-"""Marching tetrahedra on a mesh whose tets are each cut into eight: cut edges and faces of a level set."""
+"""Marching tetrahedra on a mesh of tets that are each cut into eight."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from ...geometry.mesh.topology import FACES
 
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 _BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
-"""Nodes of the four corner tets into which a tet is cut. Nodes 0 to 3 are the tet's corners, 4 + k is the midpoint of
-edge k.
+"""Nodes of the four corner tets into which a tet is cut.
+
+Nodes 0 to 3 are the tet's corners, 4 + k is the midpoint of edge k.
 """
 _RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
-"""Diagonals of the octahedron that remains when the four corner tets are cut off a tet. Each row holds the two end
-nodes of a diagonal, then the four nodes around the diagonal, oriented like the tet.
+"""Diagonals of the octahedron that remains when the four corner tets are cut off a tet.
+
+Each row holds the two end nodes of a diagonal, then the four nodes around the diagonal, oriented like the tet.
 """
 _PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
-"""Permutations of a tet's corners that keep its orientation, one for each pair of corners in the first two places."""
+"""Permutations of a tet's corners that keep its orientation. Each begins with another pair of corners."""
 
 
 class CutEdges(NamedTuple):
@@ -40,8 +42,11 @@ class CutEdges(NamedTuple):
 
 
 def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unique edges (e,2) of ``tets`` (m,4), and for each tet the indices (m,6) of its edges, in the order of
-    ``EDGES``.
+    """Return the unique edges of tets, (e,2), and the edges of each tet, (m,6).
+
+    The second array holds indices into the first, in the order of ``EDGES``.
+
+    ``tets`` (m,4): vertex indices.
     """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     n = int(tets.max()) + 1
@@ -50,9 +55,13 @@ def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return tets (8m,4): each of ``tets`` (m,4) cut into eight at its edge midpoints, whose node indices are
-    ``middles`` (m,6). The octahedron in the middle is cut along its shortest diagonal; ``points`` (p,3) are the
-    positions of all nodes.
+    """Return tets (8m,4): each tet cut into eight at its edge midpoints.
+
+    The octahedron in the middle is cut along its shortest diagonal.
+
+    ``tets`` (m,4): node indices of the corners.
+    ``middles`` (m,6): node indices of the edge midpoints.
+    ``points`` (p,3): positions of all nodes.
     """
     nodes = np.concatenate([tets, middles], axis=1)
     tips = nodes[:, _BETWEEN]
@@ -63,8 +72,12 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:
-    """Return the cut edges and faces of the level set that separates the nodes marked in ``inside`` (p,) bool from the
-    other nodes. The ``tets`` (m,4) must have positive orientation.
+    """Return the cut edges and faces of a level set.
+
+    The level set separates the inside nodes from the other nodes.
+
+    ``tets`` (m,4): node indices, in positive orientation.
+    ``inside`` (p,) bool: mask of the inside nodes.
     """
     within = inside[tets]
     count = within.sum(axis=1)

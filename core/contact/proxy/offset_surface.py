@@ -1,4 +1,4 @@
-"""Signed distance to a body whose thin parts are thickened enough for a collision proxy on the lattice.
+"""Signed distance to a body with thin parts thickened for a collision proxy on the lattice.
 
 The distance is to the closest triangle, negative inside by the generalised winding number. Where a body, measured along
 the normal at the closest point, is thinner than ``THICK`` cells, its surface is offset outwards by half of the missing
@@ -19,30 +19,39 @@ from ...geometry.mesh.vertex_normals import face_normals
 from ...geometry.mesh.winding_number import WindingNumber, winding_at
 
 THICK = 0.55
-"""Least thickness of a body, in cells: half a cell, which is the spacing of the level set's nodes, plus a margin."""
+"""Least thickness of a body, in cells.
+
+It is half a cell, the spacing of the level set's nodes, plus a margin.
+"""
 REACH = 0.8
-"""Largest distance outside the body, in cells, at which the body's thickness is computed. Nodes farther away belong to
-no edge that the collision proxy cuts. Inside the body, the thickness is computed only at depths below half of
-``THICK``: at a deeper node, the body is thick enough.
+"""Largest distance outside the body, in cells, at which the body's thickness is computed.
+
+Nodes farther away belong to no edge that the collision proxy cuts. Inside the body, the thickness is computed only at
+depths below half of ``THICK``: at a deeper node, the body is thick enough.
 """
 BESIDE = 1e-3
-"""Distance, in cells, between a triangle and two test points, one on each side of the triangle. The points are tested
-for being inside the body.
+"""Distance, in cells, from a triangle to a test point on each side.
+
+The points are tested for being inside the body.
 """
 DRAWN_IN = 0.02
-"""Shift of the point at which the thickness is measured. The point is moved from the closest point of the surface
-towards the centroid of the triangle there, by this fraction of the distance to the centroid. The shift keeps the point
-away from edges.
+"""Shift of the point at which the thickness is measured, away from edges.
+
+The point is moved from the closest point of the surface towards the centroid of the triangle there, by this fraction of
+the distance to the centroid.
 """
 OPPOSITE = -(0.5**0.5)
-"""Negative of the cosine of 45°. Two faces bound a thin part of the body if the absolute cosine between their normals
-is at least the cosine of 45°. If the absolute cosine is smaller, the two faces are taken as the sides of a sharp edge.
+"""Negative of the least absolute cosine between the normals of two faces of a thin part: cos 45°.
+
+If the absolute cosine is smaller, the two faces are taken as the sides of a sharp edge.
 """
 
 
 class OffsetSurface:
-    """Distance queries on a surface, whose faces without area are ignored. Coordinates are in metres; internally they
-    are relative to ``origin`` (3,), the surface's centre, to reduce round-off.
+    """Distance queries on a surface.
+
+    Coordinates are in metres. Internally they are relative to ``origin`` (3,), the surface's centre, to reduce
+    round-off. Faces without area are ignored.
     """
 
     def __init__(self, surface: SurfaceMesh) -> None:
@@ -56,9 +65,13 @@ class OffsetSurface:
         self._search = NearestPointSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays (p,), m, for ``points`` (p,3), m. The first is the signed distance from the body's surface
-        before the surface is offset, negative inside. The second is the outward offset of the surface at the
-        closest point. ``cells`` (p,), m: cell size at each point.
+        """Return the signed distances (p,), m, and the offsets (p,), m, of a surface near points.
+
+        The distance is negative inside, and refers to the surface before the offset. The offset is outwards, at the
+        closest point.
+
+        ``points`` (p,3), m.
+        ``cells`` (p,), m: cell size at each point.
         """
         points = np.ascontiguousarray(points - self.origin)
         distances, offsets = np.empty(len(points)), np.zeros(len(points))
@@ -67,12 +80,18 @@ class OffsetSurface:
         return distances, offsets
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """Return the closest points (p,3), m, on the surface without offset. ``points`` (p,3), m: query points."""
+        """Return the closest points (p,3), m, on the surface without offset.
+
+        ``points`` (p,3), m: query points.
+        """
         return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return the fraction (p,), from 0 at ``starts`` (p,3) m to 1 at ``ends`` (p,3) m, at which each straight path
-        first crosses the surface; NaN if it does not.
+        """Return the fraction (p,) at which each straight path first crosses the surface, or NaN.
+
+        The fraction is 0 at the start and 1 at the end.
+
+        ``starts``, ``ends`` (p,3), m.
         """
         found = np.empty(len(starts))
         segments = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
@@ -82,17 +101,15 @@ class OffsetSurface:
 
 @inlined
 def _is_inside(p, n, by, field):
-    """Return True if the point ``p + by n`` is inside a surface. ``by`` is a signed length, n a unit direction, and
-    ``field`` describes the winding number of the surface.
-    """
+    """Return True if the point ``p + by n`` is inside a surface."""
     return abs(winding_at(moved(p, by, n), field)) > 0.5
 
 
 @inner_kernel
 def _thickness(p, distance, inside, triangle, w, cell, surface):
-    """Return the thickness of the body at the closest surface point to p, measured along the normal there; inf if it
-    exceeds ``THICK`` cells, 0 for a sheet. The closest point is in ``triangle``, with barycentric weights w, at
-    ``distance`` from p. ``inside`` is True if p is inside the body; ``cell`` is the cell size, m.
+    """Return the thickness of the body, m, along the normal at the surface point closest to p.
+
+    The thickness is inf if it exceeds ``THICK`` cells, and 0 for a sheet.
     """
     corners, normals, tree, field = surface
     t, n = corners[triangle], normals[triangle]

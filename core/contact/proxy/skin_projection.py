@@ -1,9 +1,8 @@
-"""Fit of a skin (collision proxy) to the surface of a body. Each vertex of the skin moves along an edge of the lattice
-of tets.
+"""Fit of a skin (collision proxy) to the surface of a body.
 
-If the vertices were on the surface, flat faces would cut off convex regions. So the faces' centroids are fitted: each
-vertex moves by the mean distance of its faces' centroids from the surface. A distance is positive if the surface is on
-the outer side of the face.
+Each vertex of the skin moves along an edge of the lattice of tets. If the vertices were on the surface, flat faces
+would cut off convex regions. So the faces' centroids are fitted: each vertex moves by the mean distance of its faces'
+centroids from the surface. A distance is positive if the surface is on the outer side of the face.
 """
 
 from __future__ import annotations
@@ -13,17 +12,19 @@ from collections.abc import Callable
 import numpy as np
 
 STEP = 2.0
-"""Ratio of two lengths in the fit of a skin (collision proxy) to the surface of a body: the displacement of a skin
-vertex, and the mean distance of the centroids of the vertex's faces from the surface. The ratio exceeds 1, since the
-centroid of a face moves by only a third of the displacement of one vertex.
+"""Displacement of a skin vertex, relative to the mean distance of its faces' centroids from the surface.
+
+The ratio exceeds 1, since the centroid of a face moves by only a third of the displacement of one vertex.
 """
 STEEP = 0.4
-"""Lower bound of the cosine between the lattice edge along which a skin vertex moves and the mean normal of the faces
-at the vertex. Displacements along the normal are divided by the cosine to give displacements along the edge.
+"""Least cosine between the lattice edge of a skin vertex and the mean normal of its faces.
+
+Displacements along the normal are divided by the cosine to give displacements along the edge.
 """
 FAR = 0.3
-"""Largest distance, in cells, between a face of the skin and the body's surface at which the face is used to fit the
-skin. Faces farther away are ignored, since they close openings of the surface.
+"""Largest distance of a skin face from the body's surface, in cells, at which the face is fitted.
+
+Faces farther away are ignored, since they close openings of the surface.
 """
 
 Nearest = Callable[[np.ndarray], np.ndarray]
@@ -40,11 +41,16 @@ def project_to_surface(
     nearest: Nearest,
 ) -> np.ndarray:
     """Return improved positions of the vertices of a skin (collision proxy), as fractions (s,) of lattice edges.
-    ``parts`` (s,) are the initial fractions. Vertex i lies on edge i, at ``inside_nodes + parts * edges``, (s,3) m. The
-    edges are directed outwards.
 
-    ``faces`` (f,3) are the skin's triangles. ``moved`` (s,), m: outward offset of the surface near each vertex.
-    ``cells`` (s,), m: cell size at each vertex. ``nearest`` returns the closest points of the surface.
+    Vertex i lies on edge i, at ``inside_nodes + parts * edges``.
+
+    ``parts`` (s,): initial fractions.
+    ``faces`` (f,3): triangles of the skin.
+    ``inside_nodes`` (s,3), m: inside ends of the edges.
+    ``edges`` (s,3), m: edge vectors, directed outwards.
+    ``moved`` (s,), m: outward offset of the surface near each vertex.
+    ``cells`` (s,), m: cell size at each vertex.
+    ``nearest``: function that returns the closest points of the surface.
     """
     corners = (inside_nodes + parts[:, None] * edges)[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -1,4 +1,4 @@
-"""Separate neighbouring faces of a skin (collision proxy) that are too close to each other.
+"""Separation of neighbouring faces of a skin (collision proxy) that are too close to each other.
 
 Vertices move along their lattice edges towards the midpoints, so the skin stays closed and free of intersections.
 """
@@ -15,18 +15,21 @@ from ...geometry.mesh.closest_point import closest_on_triangle
 
 ROUNDS = 12
 SHARE = 0.1
-"""Fraction of a distance by which each iteration moves a skin vertex: the distance from the vertex to the midpoint of
-the lattice edge on which the vertex lies.
-"""
+"""Fraction of the distance to the midpoint of its lattice edge by which an iteration moves a vertex."""
 
 
 def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, min_distance: np.ndarray, positions_of: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Move the skin's vertices along lattice edges until neighbouring ``faces`` (f,3) are far enough apart. Return the
-    vertex positions as fractions (s,) of the edges; ``parts`` (s,) are the initial fractions. ``min_distance`` (s,), m:
-    minimum distance at each vertex, which a limited number of iterations may not reach everywhere. ``positions_of``
-    computes vertex positions (s,3) m from fractions.
+    """Move the skin's vertices along lattice edges until neighbouring faces are far enough apart.
+
+    Return the vertex positions as fractions (s,) of the edges. The number of iterations is limited, so the minimum
+    distance may not be reached everywhere.
+
+    ``parts`` (s,): initial fractions.
+    ``faces`` (f,3): triangles of the skin.
+    ``min_distance`` (s,), m: minimum distance at each vertex.
+    ``positions_of``: function that computes vertex positions (s,3), m, from fractions.
     """
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
@@ -44,9 +47,7 @@ def separate_thin_faces(
 
 
 def _rings(faces: np.ndarray) -> np.ndarray:
-    """Return four vertex indices per edge of a closed surface, (e,4): the two ends of the edge, and the opposite corner
-    of each of its two faces.
-    """
+    """Return four vertices per edge of a closed surface, (e,4): two ends and two opposite corners."""
     a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
     n = int(faces.max()) + 1
     order = np.argsort(a * n + b)
@@ -57,9 +58,7 @@ def _rings(faces: np.ndarray) -> np.ndarray:
 
 @inner_kernel
 def _between_segments(p, q, r, s):
-    """Return the squared distance, m², between the segments from p to q and from r to s. Return inf if a nearest point
-    is an end of a segment, or the segments are nearly parallel.
-    """
+    """Return the squared distance, m², between two segments, or inf if an end is nearest."""
     u, v, w = minus(q, p), minus(s, r), minus(p, r)
     a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     determinant = a * c - b * b
@@ -74,10 +73,7 @@ def _between_segments(p, q, r, s):
 
 @parallel_kernel
 def _face_separation(first, last, positions, rings, apart):
-    """Write the distance between the two faces at each edge of the skin to the array ``apart`` (e,), m. Two distances
-    are compared, and the smaller is written: from the opposite corner of one face to the other face, and between two
-    edges, one of each face, without a common vertex. ``rings`` (e,4) are the vertex indices from :func:`_rings`.
-    """
+    """Write the distance between the two faces at each edge of the skin to ``apart`` (e,), m."""
     w = np.empty(3)
     for k in range(first, last):
         a, b, c, d = positions[rings[k, 0]], positions[rings[k, 1]], positions[rings[k, 2]], positions[rings[k, 3]]

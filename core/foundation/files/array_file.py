@@ -2,9 +2,8 @@
 
 A file of arrays consists of a magic word, the length of a JSON header, the header's SHA-256, the header and the arrays'
 bytes, little-endian. The header contains names, types and shapes of the arrays, the SHA-256 of their bytes, and
-``about``, a JSON object of the caller. A checksum does not make a file trustworthy. Therefore all sizes stated in the
-header are checked against limits and the file's length before they are used to allocate or compute anything. Pickled
-data are never read.
+``about``, a JSON object of the caller. A checksum does not make a file trustworthy. Therefore all sizes in the header
+are checked against limits and the file's length before they are used. Pickled data are never read.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from ..errors import CorruptFrameError, StoreError, refusing
 
 MAGIC = b"SINEW\x00\x00\x01"
 HEADER_LIMIT = 16 * 2**20
-"""Maximum size of a header, bytes. Step reports take up most of a header: some kilobytes usually, and some megabytes if
-there are 1,000 substeps per frame.
+"""Maximum size of a header, bytes. A header with step reports usually has some kilobytes. With 1,000 substeps per frame
+the header has some megabytes.
 """
 SIDES, SIDE, ARRAYS = 8, 2**53, 1000
 """Maximum number of dimensions of an array, maximum size of a dimension, and maximum number of arrays in a file."""
@@ -44,9 +43,10 @@ _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file for writing in a folder that other users may control, such as a render farm's store. A symbolic link,
-    hard link, pipe or device of that name is deleted first, so that nothing is written elsewhere. Raises OSError as
-    ``open`` does.
+    """Open a file for writing, without following links.
+
+    Other users may control the folder, such as a render farm's store. A symbolic link, hard link, pipe or device of
+    that name is deleted first. Raises OSError as ``open`` does.
     """
     with contextlib.suppress(FileNotFoundError):
         if _leads_elsewhere(os.lstat(path)):
@@ -55,9 +55,7 @@ def open_own(path: Path, mode: str) -> IO[Any]:
 
 
 def _leads_elsewhere(entry: os.stat_result) -> bool:
-    """Return True if a folder entry is a link (also a hard link), a pipe or a device, so that writing to it would
-    change something else.
-    """
+    """Return True if a folder entry is a symbolic or hard link, a pipe or a device."""
     if stat.S_ISDIR(entry.st_mode):
         return False
     return not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1
@@ -79,11 +77,13 @@ def _open_unlinked(path: str, flags: int) -> int:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Context that writes a file atomically: data go to a temporary file in the same folder, which is flushed to disk
-    and renamed at the end. A link of that name is replaced; its target is unchanged.
+    """Context that writes a file atomically.
+
+    Data go to a temporary file in the same folder. At the end, the temporary file is flushed to disk and renamed. A
+    link of that name is replaced; its target is unchanged.
 
     Raises StoreError if the disk is full, the folder is not writable, or the name is that of a device or a pipe. Then
-    an existing file is unchanged, and the temporary one is removed.
+    an existing file is unchanged, and the temporary file is removed.
     """
     temporary = path.parent / f"{path.name}.part"
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
@@ -105,11 +105,13 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def whole_files(folder: Path) -> Iterator[Path]:
-    """Context with a temporary folder, for programs that write several files by name. At the end, files in the
-    temporary folder replace files of equal names in ``folder``, and the temporary folder is removed. Files in
-    subfolders of the temporary folder (``textures/``) move to subfolders of equal names in ``folder``, but replace
-    nothing there. Raises OSError if a file operation fails. Also raises OSError if a subfolder of ``folder`` is a link
-    to another folder.
+    """Context with a temporary folder, for programs that write several files by name.
+
+    At the end, the files in the temporary folder replace files of equal names in ``folder``, and the temporary folder
+    is removed. Files in subfolders (``textures/``) move to subfolders of equal names in ``folder``, but replace nothing
+    there.
+
+    Raises OSError if a file operation fails, or if a subfolder of ``folder`` is a link to another folder.
     """
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)
@@ -127,15 +129,16 @@ def whole_files(folder: Path) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Delete a file if it exists; raise StoreError if the system does not permit it."""
+    """Delete a file if it exists. Raises StoreError if the system does not permit the deletion."""
     remedy = "Close programs that use it, or choose a folder that can be written: for a .blend, save it elsewhere."
     with refusing(f"{path.name} cannot be deleted", remedy):
         _patiently(lambda: path.unlink(missing_ok=True))
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    """Write named arrays and the JSON object ``about`` to one file atomically. Raise StoreError if it cannot be written
-    or its header would be too large.
+    """Write named arrays and the JSON object ``about`` to one file atomically.
+
+    Raises StoreError if the file cannot be written, or if its header would be too large.
     """
     little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
     sha = hashlib.sha256()
@@ -161,8 +164,9 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return the named arrays and the JSON object ``about`` of a file. Raise CorruptFrameError if it is damaged,
-    StoreError if it cannot be read.
+    """Return the named arrays and the JSON object ``about`` of a file.
+
+    Raises CorruptFrameError if the file is damaged, and StoreError if the file cannot be read.
     """
     path = Path(path)
     described, payload = _read(path, with_arrays=True)
@@ -173,26 +177,23 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
-    """Return the JSON object ``about`` from the header of an array file, without reading the arrays. Raise
-    CorruptFrameError if the header is damaged or longer than ``limit`` bytes, StoreError if the file cannot be read.
+    """Return the JSON object ``about`` of an array file, without reading the arrays.
+
+    Raises CorruptFrameError if the header is damaged or longer than ``limit`` bytes. Raises StoreError if the file
+    cannot be read.
     """
     return _read(Path(path), with_arrays=False, limit=limit)[0]["about"]
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a regular file for reading; raise OSError if the path is that of anything else. A read from a pipe or a
-    device, which untrusted archives may contain, could block forever.
-    """
+    """Open a regular file for reading. Raises OSError for pipes and devices, from which a read could block forever."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would block
         raise OSError(errno.EINVAL, "it is not a file")
     return open(path, "rb")
 
 
 def _read(path: Path, with_arrays: bool, limit: int = HEADER_LIMIT) -> tuple[dict[str, Any], bytes]:
-    """Return the header of an array file, and the bytes of the file's arrays. Without ``with_arrays``, b"" is returned
-    instead of the bytes. Raise CorruptFrameError if the file is damaged, or if its header is longer than ``limit``
-    bytes. Raise StoreError if the file cannot be read.
-    """
+    """Return the header of an array file and the bytes of its arrays, or b"" instead of the bytes."""
     with refusing(f"{path.name} cannot be read", "Bake again."):
         with open_regular(path) as file, _damage(path):
             described = _header(file, limit)
@@ -226,14 +227,12 @@ def _header(file: IO[bytes], limit: int) -> dict[str, Any]:
 
 
 def _lists(header: bytes) -> int:
-    """Return the number of opening brackets in a JSON text, an upper bound on its number of lists and objects."""
+    """Return an upper bound on the number of lists and objects in a JSON text."""
     return header.count(b"[") + header.count(b"{")
 
 
 def _size(kind: Any, shape: Any) -> int:
-    """Return the size in bytes of an array with the type ``kind`` and ``shape`` in a file's header. Raise ValueError if
-    either is invalid.
-    """
+    """Return the size of an array in bytes, from its type and shape in a file's header."""
     if kind not in _TYPES:
         raise ValueError(f"it holds values of type {kind[:20] if isinstance(kind, str) else type(kind).__name__}")
     sides = shape if isinstance(shape, list) and len(shape) <= SIDES else [None]
@@ -244,7 +243,7 @@ def _size(kind: Any, shape: Any) -> int:
 
 @contextlib.contextmanager
 def _damage(path: Path) -> Iterator[None]:
-    """Context that converts errors of parsing a file to a CorruptFrameError that names the file."""
+    """Context that converts parsing errors to a CorruptFrameError with the file's name."""
     try:
         yield
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -252,9 +251,7 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and a copy of each array that a header describes. ``payload`` holds the bytes of all arrays in
-    order. Raise ValueError if the name of an array is not text, or its bytes are incomplete.
-    """
+    """Yield the name and a copy of each array that a header describes."""
     payload, at = memoryview(payload), 0
     for name, kind, shape in described:
         if not isinstance(name, str):
@@ -265,9 +262,7 @@ def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _patiently(action: Callable[[], None]) -> None:
-    """Run a file operation. On Windows it is repeated after a pause if another process, such as a virus scanner, has
-    the file open and so prevents moving or deleting it.
-    """
+    """Run a file operation. On Windows, retry while another process has the file open."""
     for wait in PAUSES:
         try:
             return action()

@@ -8,8 +8,9 @@ import numpy as np
 
 
 def digest(*parts: str | np.ndarray) -> str:
-    """Return the SHA-256 of texts and arrays, as hexadecimal text. It depends on their order and on the arrays' shapes
-    and types.
+    """Return the SHA-256 of texts and arrays, as hexadecimal text.
+
+    The result depends on the order of the parts, and on the arrays' shapes and types.
     """
     sha = hashlib.sha256()
     for part in parts:

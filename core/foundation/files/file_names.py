@@ -15,9 +15,11 @@ LONGEST = 100
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise SettingsError if some of the names cannot be folder names on every operating system. Valid names consist of
-    letters, digits, ``_ - + ( ) .`` and inner spaces, have at most ``LONGEST`` bytes, and are not names of Windows
-    devices. Two names must differ in more than letter case or Unicode composition.
+    """Check that names can be folder names on every operating system.
+
+    Valid names consist of letters, digits, ``_ - + ( ) .`` and inner spaces, have at most ``LONGEST`` bytes, and are
+    not names of Windows devices. Two names must differ in more than letter case or Unicode composition. Raises
+    SettingsError for other names.
     """
     for name in names:
         if not _WORKS.fullmatch(name) or _DEVICES.fullmatch(name) or len(name.encode()) > LONGEST:

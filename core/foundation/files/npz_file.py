@@ -1,6 +1,4 @@
-"""Uncompressed ``.npz`` files. Files from untrusted sources are read safely: all sizes stated in them are checked
-first.
-"""
+"""Uncompressed ``.npz`` files, also from untrusted sources: all stated sizes are checked before the data are read."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from .array_file import open_regular
 
 
 def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays as an uncompressed ``.npz`` without copying them; raise OSError if the file cannot be written."""
+    """Write arrays as an uncompressed ``.npz`` without copying them. Raises OSError if the file cannot be written."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -25,8 +23,10 @@ def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an uncompressed ``.npz``, by name. Raise ValueError, before memory is allocated, if the file
-    is compressed or states sizes larger than the file; raise OSError if the path is not that of a regular file.
+    """Return the arrays of an uncompressed ``.npz``, by name.
+
+    Raises ValueError, before memory is allocated, if the file is compressed or states sizes larger than the file.
+    Raises OSError if the path is not that of a regular file.
     """
     arrays = {}
     with open_regular(path) as whole, zipfile.ZipFile(whole) as archive:
@@ -41,8 +41,9 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_npy(file: IO[bytes]) -> np.ndarray:
-    """Return the array of an opened ``.npy``; raise ValueError if its header is not of the usual form. A regular
-    expression parses the header, since NumPy's reader evaluates it and trusts its sizes.
+    """Return the array of an opened ``.npy``.
+
+    NumPy's reader is not used, since it evaluates the header and trusts its sizes.
     """
     data = file.read()
     at = 10 + int.from_bytes(data[8:10], "little")

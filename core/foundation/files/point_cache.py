@@ -18,8 +18,12 @@ from .array_file import whole_file
 def write_point_cache(
     path: Path, first_frame: int, frames: Iterable[np.ndarray], count: int, points: int, step: int = 1
 ) -> None:
-    """Write a PC2 file atomically: ``count`` samples, one per item of ``frames``, each an array of positions
-    (points,3). ``step`` is the interval between samples in frames, ``first_frame`` the frame of the first sample.
+    """Write a PC2 file atomically.
+
+    ``first_frame``: frame of the first sample.
+    ``frames``: position array of each sample, (points,3).
+    ``count``, ``points``: numbers of samples and of points.
+    ``step``: interval between samples, in frames.
     """
     with whole_file(path) as file:
         file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, points, first_frame, step, count))

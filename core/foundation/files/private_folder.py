@@ -1,7 +1,8 @@
-"""Folders whose files are executed, such as compiled kernels: only the user or root may be able to write to them.
+"""Folders whose files are executed, such as compiled kernels: only the user or root may write to them.
 
-As sshd does for keys, the owner and the mode are checked for the folder, its content, and its parents up to the user's
-home folder or the root of the file system. On Windows, which has access lists instead, nothing is checked.
+As sshd does for keys, the owner and the mode are checked. The checks cover the folder, its content, and its parents up
+to the user's home folder or the root of the file system. On Windows, where folders have access lists instead, nothing
+is checked.
 """
 
 from __future__ import annotations
@@ -15,18 +16,17 @@ SHARED_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private(folder: Path) -> None:
-    """Create a folder and its missing parents so that only the user has access, whatever the umask. Raise OSError on
-    failure.
-    """
+    """Create a folder and its missing parents so that only the user has access. Raises OSError on failure."""
     for directory in reversed((folder, *folder.parents)):
         if not directory.is_dir():
             directory.mkdir(0o700, exist_ok=True)
 
 
 def checked_private(folder: Path) -> Path:
-    """Return the folder's path with all links resolved, so that other users cannot redirect it. Raise PermissionError,
-    with the reason, if other users can write to the folder or its content, or can replace the folder. On Windows the
-    path is returned unchecked.
+    """Return the path of a private folder, with all links resolved.
+
+    Raises PermissionError, with the reason, if other users can write to the folder or its content, or can replace the
+    folder. On Windows the path is returned unchecked.
     """
     if os.name == "nt":
         return folder
@@ -70,9 +70,7 @@ def _check_mode(path: Path, entry: os.stat_result) -> None:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return True if the group with this id is the user's own, with no other members. Many Linux systems create such
-    a group for each user.
-    """
+    """Return True if the group with this id is the user's own, without other members."""
     import grp
     import pwd
 

@@ -16,23 +16,26 @@ LONGEST_MARK = 4
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
-    """Return the byte order mark at the beginning of ``data`` and the encoding that it indicates; without a mark, b""
-    and UTF-8.
+    """Return the byte order mark at the beginning of ``data``, and the encoding that the mark indicates.
+
+    Without a mark, the result is b"" and UTF-8.
     """
     return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
 def text_of(data: bytes) -> str:
-    """Return ``data`` decoded to text, with the encoding of its byte order mark (UTF-8 without one); the mark is
-    removed. Raise UnicodeDecodeError for invalid bytes.
+    """Return ``data`` decoded to text, without the byte order mark.
+
+    The mark selects the encoding, by default UTF-8. Raises UnicodeDecodeError for invalid bytes.
     """
     mark, encoding = encoding_of(data)
     return data[len(mark) :].decode(encoding)
 
 
 def without_mark(data: bytes) -> bytes:
-    """Return ``data`` without a byte order mark and, if the mark is that of UTF-16 or UTF-32, converted to UTF-8. Data
-    in other encodings, such as Latin-1, are unchanged.
+    """Return ``data`` without its byte order mark; text marked as UTF-16 or UTF-32 is converted to UTF-8.
+
+    Data without a mark, such as Latin-1 text, are unchanged.
     """
     mark, encoding = encoding_of(data)
     return data[len(mark) :] if encoding == "utf-8" else text_of(data).encode()

@@ -1,5 +1,6 @@
-"""Matrices aligned to cache lines. Otherwise SIMD loads and stores cross cache lines, and the BLAS is a sixth slower at
-products of small tiles.
+"""Matrices aligned to cache lines.
+
+Without alignment, SIMD loads and stores cross cache lines, and the BLAS is a sixth slower at products of small tiles.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ LINE = 8
 
 @kernel
 def aligned(rows, columns):
-    """Return an uninitialised matrix (rows, columns) of doubles that begins at a cache line."""
+    """Return an uninitialised matrix (rows, columns) of doubles, aligned to a cache line."""
     flat = np.empty(rows * columns + LINE)
     begin = -(flat.ctypes.data // 8) % LINE
     return flat[begin : begin + rows * columns].reshape(rows, columns)

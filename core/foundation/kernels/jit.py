@@ -1,11 +1,13 @@
 """Compilation of serial and parallel kernels with Numba, and a disk cache that cannot become stale.
 
-Numba's own cache stores the import name of a kernel, and it does not notice edits of other files whose functions the
-kernel calls. Therefore the name of the cache folder contains this package's import name and a hash of the processor
-and of the sources that kernels can depend on: the files that contain kernels and all that these import. Nodes of a
-render farm that share a parent folder thus never read each other's machine code. ``SINEW_KERNEL_CACHE``, read once at
-import, sets the parent folder; by default it is in the user's cache folder, which all Blender versions share. Numba's
-index files are pickles, which can execute code when read, so a folder that other users can write to is rejected.
+Numba's own cache stores the import name of a kernel, and does not notice edits of other files whose functions the
+kernel calls. Therefore the name of the cache folder contains this package's import name and a hash. The hash covers the
+processor and the sources that kernels can depend on: the files that contain kernels and all that these import. Nodes of
+a render farm that share a parent folder thus never read each other's machine code.
+
+``SINEW_KERNEL_CACHE``, read once at import, sets the parent folder. The default is in the user's cache folder, which
+all Blender versions share. Numba's index files are pickles, which can execute code when read. Therefore a folder that
+other users can write to is rejected.
 
 If the folder cannot be used, kernels are stored in a temporary folder for the lifetime of the process, and
 :func:`cache_warning` returns a warning. Numba's own fallback would write beside the sources.
@@ -41,7 +43,7 @@ from numba.extending import models, register_model
 from ..files.private_folder import checked_private, make_private
 
 KEPT_DAYS = 30
-"""Days after which the unused kernels of other versions of the sources are deleted."""
+"""Days without use after which kernels of other versions of the sources are deleted."""
 
 THREADS = numba_config.NUMBA_NUM_THREADS
 """Maximum number of threads of a kernel."""
@@ -61,9 +63,7 @@ _IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.M)
 
 
 def _imported(path: Path, text: str) -> set[Path]:
-    """Return the paths of the files to which the relative imports in a source file may refer; not all of these files
-    exist. ``path`` is the path of the source file, ``text`` its content.
-    """
+    """Return the paths of all files to which the relative imports in a source file may refer."""
     found = set()
     for dots, module, several, names in _IMPORT.findall(text):
         module_path = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
@@ -102,18 +102,14 @@ def _wanted_folder() -> Path:
 
 
 def _of_any_length(path: str) -> str:
-    """Return an absolute Windows path with the prefix that permits more than 259 characters. The user folder of a
-    Blender extension and Numba's file names together exceed 259 characters.
-    """
+    """Return an absolute Windows path with the prefix that permits more than 259 characters."""
     if path.startswith("\\\\?\\"):
         return path
     return "\\\\?\\UNC" + path[1:] if path.startswith("\\\\") else "\\\\?\\" + path
 
 
 def _probed(folder: Path) -> Path:
-    """Create a folder if it is missing and return its resolved path. Raise OSError if other users can write to it, or
-    if this process cannot create files in it or in its subfolders.
-    """
+    """Create a private folder if it is missing, check write access, and return its resolved path."""
     make_private(folder)
     folder = checked_private(folder)
     for directory in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
@@ -123,9 +119,7 @@ def _probed(folder: Path) -> Path:
 
 
 def _prune(own: Path) -> None:
-    """Delete the kernel cache folders of other versions of this package that were not used for ``KEPT_DAYS`` days.
-    These folders are beside ``own``, the folder of this version.
-    """
+    """Delete the old kernel caches of other versions of this package, beside the folder ``own``."""
     sibling = re.compile(re.escape(_PACKAGE) + "-[0-9a-f]{16}")
     oldest = time.time() - KEPT_DAYS * 86400
     with contextlib.suppress(OSError):  # another process may prune at once; the next start continues
@@ -142,9 +136,7 @@ def _temporary_folder() -> Path:
 
 
 def _open_cache() -> tuple[Path, str | None]:
-    """Return the cache folder and a warning. If the folder is a temporary one, the warning contains a remedy; otherwise
-    the warning is None.
-    """
+    """Return the cache folder, and a warning with a remedy if the folder is temporary, else None."""
     try:
         folder = _probed(_wanted_folder())
     except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
@@ -160,25 +152,24 @@ _folder, _warning = _open_cache()
 
 
 def cache_folder() -> Path:
-    """Return the folder in which compiled kernels of this version of the sources are cached."""
+    """Return the folder of compiled kernels of this version of the sources."""
     return _folder
 
 
 def cache_warning() -> str | None:
-    """Return a warning, with a remedy, if compiled kernels are lost at the end of this process; None if they are
-    cached.
-    """
+    """Return a warning, with a remedy, if compiled kernels cannot be cached, or None."""
     return _warning
 
 
 class Locator(UserProvidedCacheLocator):
-    """Numba cache locator that names each cache subfolder after the folder of the source file. The name begins with
-    ``core`` and continues with the folders below ``core``, joined by hyphens.
+    """Numba cache locator that names each cache subfolder after the folder of the source file.
+
+    The name begins with ``core`` and continues with the folders below ``core``, joined by hyphens.
     """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """Return the name of the subfolder for the kernels in the file ``py_file``."""
+        """Return the name of the subfolder for the kernels in ``py_file``."""
         directory = Path(py_file).resolve().parent
         if not directory.is_relative_to(_LIBRARY):
             return super().get_suitable_cache_subpath(py_file)
@@ -187,7 +178,7 @@ class Locator(UserProvidedCacheLocator):
 
 @contextlib.contextmanager
 def _own_cache() -> Iterator[None]:
-    """Context in which Numba uses this package's cache folder and locator. Numba's decorators read these settings."""
+    """Context in which Numba uses this package's cache folder and locator."""
     own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
     before = {name: getattr(numba_config, name) for name in own}
     for name, value in own.items():
@@ -200,8 +191,10 @@ def _own_cache() -> Iterator[None]:
 
 
 _PROCESS_ID = uuid.uuid4().hex[:8]
-"""Random part of the names of this process's cache files. Numba only numbers the files of a function, so two processes
-that compile it for different types at the same time could write to the same file.
+"""Random part of the names of this process's cache files.
+
+Numba only numbers the files of a function. Two processes that compile the function for different types at the same time
+could otherwise write to the same file.
 """
 
 
@@ -214,21 +207,20 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function, when it is first called, to a serial kernel that releases the interpreter lock."""
+    """Compile a function to a serial kernel that releases the interpreter lock. The first call compiles."""
     return _compiled(function)
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function, when it is first called, to a serial kernel in which the compiler may reorder sums to
-    vectorize them. The last bits of such sums depend on the SIMD width of the processor, as in a BLAS.
+    """Compile a function to a serial kernel with reordered sums, so that the compiler can vectorize the sums.
+
+    The first call compiles. The last bits of the sums depend on the SIMD width of the processor, as in a BLAS.
     """
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 class _InnerType(numba.types.Dispatcher):
-    """Numba type of a kernel that other kernels call. Constant arguments are passed as values of their type, so that
-    the kernel is not compiled separately for each constant.
-    """
+    """Numba type of a kernel that other kernels call, without a separate compilation for each constant argument."""
 
     def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
         return super().get_call_type(context, tuple(map(numba.types.unliteral, args)), kws)
@@ -238,8 +230,10 @@ register_model(_InnerType)(models.OpaqueModel)
 
 
 class InnerKernel:
-    """Function that only other kernels call. It is compiled without a Python wrapper, since compiling the wrapper takes
-    as long as compiling a small function body. A call from Python runs the uncompiled function.
+    """Function that only other kernels call, compiled without a Python wrapper.
+
+    Compiling the wrapper would take as long as compiling a small function body. A call from Python runs the uncompiled
+    function.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
@@ -252,28 +246,25 @@ class InnerKernel:
 
 
 def inner_kernel(function: Callable[..., Any]) -> InnerKernel:
-    """Decorate a function that only compiled kernels call; it is compiled without a Python wrapper
-    (:class:`InnerKernel`).
-    """
+    """Decorate a function that only kernels call: the function is compiled without a Python wrapper."""
     return InnerKernel(function)
 
 
 def inlined(function: Callable[..., Any]) -> InnerKernel:
-    """Decorate a small function that kernels call for every item, so that it is inlined in its callers
-    (:class:`InnerKernel`).
-    """
+    """Decorate a small function that kernels call for every item: the compiler inlines the function in its callers."""
     return InnerKernel(function, forceinline=True)
 
 
 class ParallelKernel:
-    """Kernel over many small items, which threads process in chunks. The calling thread alone processes fewer than
-    ``FEW`` items. For few large items see :mod:`.shared_items`.
+    """Kernel over many small items, which threads process in chunks.
 
-    The decorated function has the arguments ``(begin, end, ...)``, a range of items; the kernel is called as ``(count,
-    ...)`` with the number of items. The function writes only to items in its range (no reductions), so results are
-    bitwise reproducible for any partition. Numba's parallel loops are not used: they take longer to compile, and end
-    the process if two threads enter them. On a busy machine, their overhead also exceeds the whole work of a small
-    body.
+    The decorated function has the arguments ``(begin, end, ...)``, a range of items. The kernel is called as ``(count,
+    ...)`` with the number of items. The calling thread alone processes fewer than ``FEW`` items. For few large items
+    see :mod:`.shared_items`.
+
+    The function writes only to items in its range (no reductions), so results are bitwise reproducible for any
+    partition. Numba's parallel loops are not used: they take longer to compile, and end the process if two threads
+    enter them. On a busy machine, their overhead also exceeds the whole work of a small body.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -281,9 +272,7 @@ class ParallelKernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
-        """Run the kernel over the items 0 to ``count`` - 1. The ``arguments`` are passed to the function for every
-        chunk.
-        """
+        """Run the kernel over the items 0 to ``count`` - 1. Every chunk gets the ``arguments``."""
         if count < FEW or THREADS == 1:
             self._compiled(0, count, *arguments)
             return
@@ -304,38 +293,43 @@ class ParallelKernel:
 
 @functools.cache
 def kernel_threads() -> ThreadPoolExecutor:
-    """Return the pool of threads that all kernels share, created at the first call."""
+    """Return the pool of threads that all kernels share."""
     return ThreadPoolExecutor(THREADS, "sinew-kernel")
 
 
 def end_threads() -> None:
-    """Shut the kernels' thread pool down; the next kernel that needs threads creates another one."""
+    """Shut the kernels' thread pool down. The next kernel that needs threads creates another pool."""
     if kernel_threads.cache_info().currsize:
         kernel_threads().shutdown()
         kernel_threads.cache_clear()
 
 
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
-    """Decorate a function ``(begin, end, ...)`` over a range of items; the result is called as ``(count, ...)`` and
-    splits the items among threads (:class:`ParallelKernel`).
+    """Decorate a function ``(begin, end, ...)`` over a range of items, and divide the items among threads.
+
+    The result is a :class:`ParallelKernel`, called as ``(count, ...)``.
     """
     return ParallelKernel(function)
 
 
 def lock_folder(name: str) -> Path:
-    """Return the path of the lock folder of the kernel group ``name``. The process that holds the lock compiles the
-    group, so that only one process at a time does. This function does not create the folder.
+    """Return the path of the lock folder of the kernel group ``name``, without creating the folder.
+
+    The process that holds the lock compiles the group, so that only one process at a time compiles.
     """
     return _folder / f"{name}.stage"
 
 
 def is_compiled(name: str) -> bool:
-    """Return True if the kernel group ``name`` is recorded as compiled: see :func:`mark_compiled`."""
+    """Return True if :func:`mark_compiled` has recorded the kernel group ``name`` as compiled."""
     return _mark(name).is_file()
 
 
 def mark_compiled(name: str) -> None:
-    """Record that the kernel group ``name`` is compiled and in the cache folder."""
+    """Record that the kernel group ``name`` is compiled and in the cache folder.
+
+    If the record cannot be written, :func:`cache_warning` returns the reason.
+    """
     global _warning
     try:
         make_private(_folder)

@@ -1,4 +1,4 @@
-"""Kernels over few large items: each thread takes the next unprocessed item from an atomic counter in compiled code.
+"""Kernels over few large items: each thread takes the next item from an atomic counter in compiled code.
 
 Thus threads do not acquire Python's interpreter lock between items. When a small body's stiffness is assembled, passing
 the lock to another thread takes as long as processing one item. A :class:`.jit.ParallelKernel` loses this time twice
@@ -20,18 +20,22 @@ from numba.extending import intrinsic
 from .jit import THREADS, inner_kernel, kernel, kernel_threads
 
 _NEXT, _COUNT, _DONE = 0, 8, 16
-"""Indices in the array of counters: next item, number of items, number of finished items. Each has a cache line."""
+"""Indices in the array of counters: next item, number of items, number of finished items. Each counter has a cache
+line.
+"""
 
 _LOOKS = 20_000
-"""Number of times that the calling thread polls whether the other threads have finished. Then it sleeps until they
-have. All polls together take about 0.2 ms; waking up a sleeping thread takes about 0.05 ms, which polling avoids.
+"""Number of times that the calling thread polls whether the other threads have finished, before it sleeps.
+
+All polls together take about 0.2 ms. Polling avoids the 0.05 ms that waking up a sleeping thread takes.
 """
 
 
 class ItemKernel:
-    """Kernel over few large items. The kernel is called as ``(count, ...)`` with the number of items. The decorated
-    function has the arguments ``(items, ...)``; ``items`` is an array of counters, which the function only passes to
-    :func:`take` and :func:`done`.
+    """Kernel over few large items.
+
+    The decorated function has the arguments ``(items, ...)``. The kernel is called as ``(count, ...)`` with the number
+    of items. The function only passes ``items``, an array of counters, to :func:`take` and :func:`done`.
 
     Each thread runs the function. In a loop, the function gets an item's index from :func:`take`, processes the item
     and calls :func:`done`, until no item is left. The function writes only to the items it took, so results do not
@@ -67,7 +71,7 @@ def _items(count: int) -> np.ndarray:
 
 @intrinsic
 def _add(_context, items, index, number):
-    """Add ``number`` to ``items[index]`` atomically; return the previous value."""
+    """Add ``number`` to ``items[index]`` atomically and return the previous value."""
 
     def build(context, builder, signature, arguments):
         array = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
@@ -79,7 +83,7 @@ def _add(_context, items, index, number):
 
 @inner_kernel
 def take(items):
-    """Return the index of the next unprocessed item, which the calling thread then processes; -1 if none is left."""
+    """Return the index of the next unprocessed item for the calling thread, or -1 if none is left."""
     item = _add(items, _NEXT, 1)
     return item if item < items[_COUNT] else -1
 

@@ -2,8 +2,8 @@
 
 Such a kernel has a workspace W, a flat array of rows of ``LANES`` numbers: one row per scalar quantity, one lane per
 item. A scalar's index in W is the start of its row plus the lane. A loop over lanes reads scalars into tuples, computes
-without branches and writes scalars back, so the compiler vectorizes it. Inner loops over three components, or small
-arrays, would prevent that.
+without branches and writes scalars back, so the compiler vectorizes the loop. Inner loops over three components, or
+small arrays, would prevent vectorization.
 
 A vector is a tuple of three numbers, a matrix a tuple of three rows, a symmetric matrix six numbers: S11, S22, S33,
 S23, S13, S12. In functions on W, ``row`` is the index of the first scalar: the start of its row plus the lane.
@@ -105,7 +105,10 @@ def product(A, B):
 
 @inlined
 def congruent(A, s):
-    """Return the symmetric matrix ``A S A^T`` as six numbers; the symmetric S is given as six numbers s."""
+    """Return the symmetric matrix ``A S A^T`` as six numbers.
+
+    ``s``: six numbers of the symmetric matrix S.
+    """
     S = (s[0], s[5], s[4]), (s[5], s[1], s[3]), (s[4], s[3], s[2])
     x, y, z = times(S, A[0]), times(S, A[1]), times(S, A[2])
     return dot(A[0], x), dot(A[1], y), dot(A[2], z), dot(A[1], z), dot(A[0], z), dot(A[0], y)
@@ -113,24 +116,27 @@ def congruent(A, s):
 
 @inlined
 def vector(W, row):
-    """Return a vector of one item from the flat workspace W, which interleaves the numbers of ``LANES`` items. The
-    three components begin at ``W[row]`` and are ``LANES`` apart.
+    """Return a vector of one item from the flat workspace W.
+
+    The three components begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     return W[row], W[row + LANES], W[row + 2 * LANES]
 
 
 @inlined
 def set_vector(W, row, a):
-    """Write the vector a of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items. The
-    three components begin at ``W[row]`` and are ``LANES`` apart.
+    """Write the vector a of one item to the flat workspace W.
+
+    The three components begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     W[row], W[row + LANES], W[row + 2 * LANES] = a[0], a[1], a[2]
 
 
 @inlined
 def six(W, row):
-    """Return six numbers of one item from the flat workspace W, which interleaves the numbers of ``LANES`` items. The
-    six numbers begin at ``W[row]`` and are ``LANES`` apart.
+    """Return six numbers of one item from the flat workspace W.
+
+    The six numbers begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     a, b = vector(W, row), vector(W, row + 3 * LANES)
     return a[0], a[1], a[2], b[0], b[1], b[2]
@@ -138,8 +144,9 @@ def six(W, row):
 
 @inlined
 def set_six(W, row, a):
-    """Write the six numbers a of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items.
-    The six numbers begin at ``W[row]`` and are ``LANES`` apart.
+    """Write the six numbers a of one item to the flat workspace W.
+
+    The six numbers begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     set_vector(W, row, (a[0], a[1], a[2]))
     set_vector(W, row + 3 * LANES, (a[3], a[4], a[5]))
@@ -147,16 +154,18 @@ def set_six(W, row, a):
 
 @inlined
 def matrix(W, row):
-    """Return a 3 x 3 matrix of one item from the flat workspace W, which interleaves the numbers of ``LANES`` items.
-    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
+    """Return a 3 x 3 matrix of one item from the flat workspace W.
+
+    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     return vector(W, row), vector(W, row + 3 * LANES), vector(W, row + 6 * LANES)
 
 
 @inlined
 def set_matrix(W, row, A):
-    """Write the 3 x 3 matrix A of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items.
-    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
+    """Write the 3 x 3 matrix A of one item to the flat workspace W.
+
+    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     set_vector(W, row, A[0])
     set_vector(W, row + 3 * LANES, A[1])
@@ -165,8 +174,9 @@ def set_matrix(W, row, A):
 
 @inlined
 def load_vector(W, row, a):
-    """Copy the array ``a`` (3,) of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items.
-    The three components begin at ``W[row]`` and are ``LANES`` apart.
+    """Copy the array ``a`` (3,) of one item to the flat workspace W.
+
+    The three components begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     for k in range(3):
         W[row + k * LANES] = a[k]
@@ -174,8 +184,9 @@ def load_vector(W, row, a):
 
 @inlined
 def load_matrix(W, row, A):
-    """Copy the array A (3,3) of one item to the flat workspace W, which interleaves the numbers of ``LANES`` items. The
-    nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
+    """Copy the array A (3,3) of one item to the flat workspace W.
+
+    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     for i in range(3):
         for j in range(3):
@@ -184,8 +195,9 @@ def load_matrix(W, row, A):
 
 @inlined
 def store(W, row, values):
-    """Copy k numbers of one item to the array ``values`` (k,), from the flat workspace W, which interleaves the numbers
-    of ``LANES`` items. The k numbers begin at ``W[row]`` and are ``LANES`` apart.
+    """Copy k numbers of one item from the flat workspace W to the array ``values`` (k,).
+
+    The k numbers begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     for k in range(values.shape[0]):
         values[k] = W[row + k * LANES]
@@ -193,8 +205,9 @@ def store(W, row, values):
 
 @inlined
 def store_matrix(W, row, A):
-    """Copy a 3 x 3 matrix of one item to the array A (3,3), from the flat workspace W, which interleaves the numbers of
-    ``LANES`` items. The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart.
+    """Copy a 3 x 3 matrix of one item from the flat workspace W to the array A (3,3).
+
+    The nine entries, row by row, begin at ``W[row]`` and are ``LANES`` apart, since W interleaves ``LANES`` items.
     """
     for i in range(3):
         for j in range(3):

@@ -1,8 +1,8 @@
 """3 x 3 linear algebra in kernels: singular value decomposition, symmetric eigenvectors and the polar stretch.
 
-The algorithms are Jacobi rotations. For singular values they are one-sided, so that even the smallest one has full
-relative accuracy, which a body of 1e14 Pa needs; the eigenvalues of ``F^T F`` would lose half the digits. For symmetric
-matrices they are two-sided. Matrices are processed in groups of ``LANES``, one per lane of a workspace W
+The algorithms are Jacobi rotations, two-sided for symmetric matrices and one-sided for singular values. With one-sided
+rotations, even the smallest singular value has full relative accuracy, which a body of 1e14 Pa needs. The eigenvalues
+of ``F^T F`` would lose half the digits. Matrices are processed in groups of ``LANES``, one per lane of a workspace W
 (:mod:`.simd_math`).
 
 The singular value decomposition is the signed one: ``F = U diag(sigma) V^T`` with rotations U and V and ``sigma_1 >=
@@ -34,16 +34,17 @@ rotation (by columns, at ``FRAME``), one for the scale (``SCALE``) and one for t
 """
 
 CONVERGED = 1e-15
-"""Tolerance of the convergence measure of a matrix. For singular values, the measure is the sum of the cosines between
-the columns. For symmetric matrices, it is the magnitude of the off-diagonal entries divided by that of the diagonal
-entries. A converged matrix is not modified further, so results do not depend on the other matrices that are processed
-at the same time.
+"""Tolerance of the convergence measure of a matrix.
+
+For singular values, the measure is the sum of the cosines between the columns. For symmetric matrices, the measure is
+the magnitude of the off-diagonal entries divided by that of the diagonal entries. A converged matrix is not modified
+further, so results do not depend on the other matrices in the group.
 """
 
 
 @inlined
 def _rotate(a, b, c, s):
-    """Return the columns a and b after a Jacobi rotation of cosine c and sine s: ``c a - s b`` and ``s a + c b``."""
+    """Return the columns ``c a - s b`` and ``s a + c b``: a Jacobi rotation of cosine c and sine s."""
     return (
         (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
         (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
@@ -52,9 +53,7 @@ def _rotate(a, b, c, s):
 
 @inlined
 def _tangent(p, q, pq, turns):
-    """Return the tangent of the Jacobi rotation that diagonalises the symmetric 2 x 2 matrix ``[[p, pq], [pq, q]]``; 0
-    if ``turns`` is False.
-    """
+    """Return the tangent of the Jacobi rotation that diagonalises ``[[p, pq], [pq, q]]``, or 0 without ``turns``."""
     d, h = q - p, 2.0 * pq
     size = abs(d) + np.sqrt(d * d + h * h)
     h = h if d >= 0.0 else -h
@@ -63,8 +62,10 @@ def _tangent(p, q, pq, turns):
 
 @inlined
 def _frame(V):
-    """Return the nearly orthogonal matrix V, a tuple of three columns, orthogonalised by one Newton step:
-    ``V (3 - V^T V) / 2``. Otherwise round-off would accumulate in a rotation V that is reused as a warm start.
+    """Return the nearly orthogonal matrix V after one Newton step to orthogonality, ``V (3 - V^T V) / 2``.
+
+    V is a tuple of three columns. Round-off would otherwise accumulate in a rotation that is reused as an initial
+    guess.
     """
     u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
@@ -78,8 +79,9 @@ def _frame(V):
 
 @inlined
 def _orthogonalize(a, b, u, v, active):
-    """Make columns a and b of F V orthogonal by a Jacobi rotation, and apply this rotation to columns u and v of V.
-    Return the rotated a, b, u and v, and the absolute cosine between a and b before the rotation. Nothing is rotated if
+    """Make columns a and b of F V orthogonal by a Jacobi rotation, and rotate columns u and v of V likewise.
+
+    Return the rotated a, b, u and v, and the absolute cosine between a and b before the rotation. Nothing rotates if
     ``active`` is False.
     """
     aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
@@ -94,8 +96,9 @@ def _orthogonalize(a, b, u, v, active):
 
 @inner_kernel
 def _svd_lanes(W):
-    """Find the rotation V for which the columns of F V are orthogonal, for ``LANES`` matrices F at once. The workspace
-    W has 20 rows of ``LANES`` numbers, one number per matrix.
+    """Find the rotation V that makes the columns of F V orthogonal, for ``LANES`` matrices F at once.
+
+    The workspace W has 20 rows of ``LANES`` numbers, one number per matrix.
 
     Rows 0-8: before the call, F by columns; after the call, F V divided by the scale, by columns.
     Rows 9-17: before the call, the initial V by columns; after the call, V by columns.
@@ -130,7 +133,7 @@ def _svd_lanes(W):
 
 @inlined
 def _all_done(W):
-    """Return True if all matrices in the workspace W have converged; a matrix with NaN counts as converged."""
+    """Return True if all matrices in the workspace W have converged or contain NaN."""
     going_on = 0
     for lane in range(LANES):
         going_on += 1 if W[GOES_ON + lane] >= CONVERGED else 0
@@ -144,16 +147,17 @@ def _scaled(a, scale):
 
 @inlined
 def _products(A, V, scale):
-    """Return the product A V times ``scale``. All matrices are tuples of three columns."""
+    """Return ``scale`` times A V. All matrices are tuples of three columns."""
     u, v, w = V
     return _scaled(combine(u, A), scale), _scaled(combine(v, A), scale), _scaled(combine(w, A), scale)
 
 
 @inner_kernel
 def _signed_svd(W, lane, U, sigma, V):
-    """Write the signed singular value decomposition of one matrix to U (3,3), sigma (3,) and V (3,3). The singular
-    values sigma are sorted. W holds the results of :func:`_svd_lanes`; ``lane`` is the index of the matrix in each row
-    of W.
+    """Write the signed singular value decomposition of one matrix to U (3,3), sigma (3,) and V (3,3).
+
+    ``W``: workspace after :func:`_svd_lanes`.
+    ``lane``: index of the matrix in each row of W.
     """
     a, b, c = matrix(W, lane)
     u, v, w = matrix(W, FRAME + lane)
@@ -181,8 +185,9 @@ def _signed_svd(W, lane, U, sigma, V):
 
 @inner_kernel
 def _left_vectors(a, b, x, y):
-    """Return the first two left singular vectors from the columns a and b of F V with lengths x >= y. If a column
-    vanishes, its vector is any unit vector orthogonal to the other.
+    """Return the first two left singular vectors, from the columns a and b of F V.
+
+    The lengths of the columns are x >= y. If a column vanishes, any unit vector orthogonal to the other column is used.
     """
     if x > 1e-300:
         left = (a[0] / x, a[1] / x, a[2] / x)
@@ -205,7 +210,11 @@ def _left_vectors(a, b, x, y):
 
 @inner_kernel
 def eigh3(S, values, Q):
-    """Decompose a symmetric S (3,3) as ``S = Q diag(values) Q^T``: unsorted eigenvalues (3,) and a rotation Q (3,3)."""
+    """Decompose a symmetric matrix S (3,3) as ``S = Q diag(values) Q^T``.
+
+    ``values`` (3,): receives the eigenvalues, unsorted.
+    ``Q`` (3,3): receives a rotation with the eigenvectors as columns.
+    """
     x, y, z = S[0, 0], S[1, 1], S[2, 2]
     yz, xz, xy = S[1, 2], S[0, 2], S[0, 1]
     u, v, w = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -224,8 +233,9 @@ def eigh3(S, values, Q):
 
 @inlined
 def into_frame(U, A, V, T, out):
-    """Transform a matrix A (3,3) into the frame of the rotations U and V: write ``U^T A V`` to ``out`` (3,3). T (3,3)
-    is scratch.
+    """Transform a matrix A (3,3) into the frame of the rotations U and V: ``out = U^T A V``.
+
+    T (3,3) is scratch.
     """
     for i in range(3):
         for j in range(3):
@@ -237,8 +247,9 @@ def into_frame(U, A, V, T, out):
 
 @inlined
 def out_of_frame(U, A, V, T, out):
-    """Transform a matrix A (3,3) back from the frame of the rotations U and V: write ``U A V^T`` to ``out`` (3,3). T
-    (3,3) is scratch.
+    """Transform a matrix A (3,3) back from the frame of the rotations U and V: ``out = U A V^T``.
+
+    T (3,3) is scratch.
     """
     for i in range(3):
         for j in range(3):
@@ -249,7 +260,7 @@ def out_of_frame(U, A, V, T, out):
 
 
 def axes(count: int) -> np.ndarray:
-    """Return ``count`` identity matrices, (count,3,3): initial rotations for decompositions without a warm start."""
+    """Return ``count`` identity matrices (count,3,3), initial guesses of rotations."""
     initial_rotations = np.zeros((count, 3, 3))
     initial_rotations.reshape(count, 9)[:, ::4] = 1.0
     return initial_rotations
@@ -258,7 +269,7 @@ def axes(count: int) -> np.ndarray:
 def batch_svd(F: np.ndarray, initial_rotations: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the signed singular value decompositions U (n,3,3), sigma (n,3), V (n,3,3) of matrices F (n,3,3).
 
-    ``initial_rotations`` (n,3,3) are initial guesses of the rotations V. Close guesses save a third of the work.
+    ``initial_rotations`` (n,3,3): initial guesses of the rotations V. Close guesses save a third of the work.
     """
     n = len(F)
     U, sigma, V = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3))
@@ -275,9 +286,11 @@ def _batch_svd(begin, end, F, initial_rotations, U, sigma, V):
 
 @inner_kernel
 def svd_group(W, first, end, F, initial_rotations, U, sigma, V):
-    """Compute signed singular value decompositions of up to LANES matrices, F[first : min(first + LANES, end)], and
-    write them to the same rows of U, sigma and V (:func:`batch_svd`). ``initial_rotations`` are initial guesses of V; W
-    (WORKSPACE,) is scratch.
+    """Compute signed singular value decompositions of the matrices F[first : min(first + LANES, end)].
+
+    The results are written to the same rows of U, sigma and V (:func:`batch_svd`).
+    ``initial_rotations``: initial guesses of V.
+    ``W`` (WORKSPACE,): scratch.
     """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
@@ -290,10 +303,12 @@ def svd_group(W, first, end, F, initial_rotations, U, sigma, V):
 
 
 def batch_eigh(s: np.ndarray, initial_rotations: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues (n,3), unsorted, of symmetric matrices s (n,6), and rotations (n,3,3) whose columns are
-    the eigenvectors.
+    """Return the unsorted eigenvalues (n,3) and the eigenvectors (n,3,3) of symmetric matrices.
 
-    ``initial_rotations`` (n,3,3) are initial guesses of these rotations. Close guesses save half of the work.
+    ``s`` (n,6): matrices as six numbers S11, S22, S33, S23, S13, S12.
+    ``initial_rotations`` (n,3,3): initial guesses of the eigenvectors. Close guesses save half of the work.
+
+    The eigenvectors are the columns of rotations.
     """
     values, Q = np.empty((len(s), 3)), np.empty((len(s), 3, 3))
     _batch_eigh(len(s), s, axes(len(s)) if initial_rotations is None else initial_rotations, values, Q)
@@ -309,9 +324,11 @@ def _batch_eigh(begin, end, s, initial_rotations, values, Q):
 
 @inner_kernel
 def eigh_group(W, first, end, s, initial_rotations, values, Q):
-    """Diagonalise up to LANES symmetric matrices, s[first : min(first + LANES, end)], and write the results to the same
-    rows of ``values`` and Q (:func:`batch_eigh`). ``initial_rotations`` are initial guesses of Q; W (WORKSPACE,) is
-    scratch.
+    """Diagonalise the symmetric matrices s[first : min(first + LANES, end)].
+
+    The results are written to the same rows of ``values`` and Q (:func:`batch_eigh`).
+    ``initial_rotations``: initial guesses of Q.
+    ``W`` (WORKSPACE,): scratch.
     """
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
@@ -329,8 +346,9 @@ def eigh_group(W, first, end, s, initial_rotations, values, Q):
 
 @inner_kernel
 def _eigh_lanes(W):
-    """Diagonalise ``LANES`` symmetric matrices at once. The workspace W has 20 rows of ``LANES`` numbers, one number
-    per matrix.
+    """Diagonalise ``LANES`` symmetric matrices at once.
+
+    The workspace W has 20 rows of ``LANES`` numbers, one number per matrix.
 
     Rows 0-5: before the call, the six numbers of the matrix.
     Rows 0-2: after the call, the eigenvalues divided by the scale.
@@ -369,9 +387,10 @@ def _eigh_lanes(W):
 
 @inlined
 def _diagonalize(p, q, pq, pr, qr, u, v, active):
-    """Apply the Jacobi rotation that makes the off-diagonal entry pq of a symmetric 3 x 3 matrix zero. Return the
-    diagonal entries p and q, the off-diagonal entries pq, pr and qr, and the columns u and v of the eigenvector matrix.
-    Nothing changes if ``active`` is False.
+    """Apply the Jacobi rotation that makes the off-diagonal entry pq of a symmetric 3 x 3 matrix zero.
+
+    Return the diagonal entries p and q, the off-diagonal entries pq, pr and qr, and the columns u and v of the
+    eigenvector matrix. Nothing changes if ``active`` is False.
     """
     t = _tangent(p, q, pq, active)
     c = 1.0 / np.sqrt(1.0 + t * t)
@@ -381,8 +400,10 @@ def _diagonalize(p, q, pq, pr, qr, u, v, active):
 
 
 def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return the polar stretches ``S = V diag(sigma) V^T`` of n matrices as six numbers each, (n,6), from singular
-    values sigma (n,3) and rotations V (n,3,3).
+    """Return the polar stretches ``S = V diag(sigma) V^T`` of n matrices as six numbers each, (n,6).
+
+    ``sigma`` (n,3): singular values.
+    ``V`` (n,3,3): rotations.
     """
     s = np.empty((len(sigma), 6))
     _batch_stretch(len(sigma), sigma, V, s)

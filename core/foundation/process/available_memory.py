@@ -11,8 +11,9 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int:
-    """Return the number of bytes that this process can allocate without swapping: the system's available memory or, if
-    smaller, the rest of the memory limit of its Linux container.
+    """Return the number of bytes that this process can allocate without swapping.
+
+    The memory limit of a Linux container counts, too.
     """
     available = psutil.virtual_memory().available
     try:

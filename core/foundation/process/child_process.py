@@ -18,18 +18,19 @@ from .foreign_module import temporary_mark
 PACKAGE_FOLDER = Path(__file__).resolve().parents[3]
 WORKER = PACKAGE_FOLDER / "core" / "worker.py"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""Flag for the creation of a child process on Windows. The flag prevents a console window for the child if this program
-has no console. The flag is 0 on other systems.
-"""
+"""Flag for the creation of a child process without a console window on Windows; 0 on other systems."""
 LEAST = 19
 """Lowest priority (niceness), except on Windows."""
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """Return the command line that runs the worker in a child process. ``python`` is the Python executable, ``folder``
-    the folder of the frame store, ``task`` the name of the task, and ``more`` are further arguments of the task. The
-    worker imports this package under the name that the package has in this process. The worker exits when this process
-    ends.
+    """Return the command line that runs the worker in a child process.
+
+    ``python``: path of the Python executable.
+    ``folder``: folder of the frame store.
+    ``task``, ``more``: name of the task and its further arguments.
+
+    The worker imports this package under the package's name in this process. The worker exits when this process ends.
     """
     package = __name__.rpartition(".core.")[0]
     return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]
@@ -41,8 +42,9 @@ def python_name() -> str:
 
 
 def python_executable(preferred: str = "") -> str:
-    """Return the path of a Python executable for child processes: ``preferred`` if it is a Python, else the first one
-    found; "" if there is none. ``sys.executable`` is only a candidate, since it may be Blender.
+    """Return the path of a Python executable for child processes, or "" without one.
+
+    ``preferred`` is returned if it is a Python. ``sys.executable`` is only a candidate, since it may be Blender.
     """
     name = python_name()
     own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]
@@ -54,8 +56,9 @@ def python_executable(preferred: str = "") -> str:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment variables of a child: it imports libraries from the same folders as this process, and
-    writes no byte code.
+    """Return the environment variables of a child process.
+
+    The child imports libraries from the same folders as this process, and writes no byte code.
     """
     libraries = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"} and Path(p).is_dir()]
     return {
@@ -75,18 +78,18 @@ def give_way() -> None:
 
 
 def ended_words(code: int) -> str:
-    """Return how a process ended, as words for a message: "by signal 9" for the exit code -9, "with code 1" for 1."""
+    """Return how a process ended, as text: "by signal 9" for the exit code -9, "with code 1" for 1."""
     return f"by signal {-code}" if code < 0 else f"with code {code}"
 
 
 def sweep(pid: int) -> None:
-    """Delete the temporary folders that a killed child with the process id ``pid`` has left behind."""
+    """Delete the temporary folders of a killed child with the process id ``pid``."""
     for left in Path(tempfile.gettempdir()).glob(f"{temporary_mark(pid)}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def sweep_dead() -> None:
-    """Delete the temporary folders that ended processes of Sinew have left on this computer."""
+    """Delete the temporary folders of all ended processes of Sinew on this computer."""
     named = re.compile(temporary_mark(r"(\d+)"))
     for left in Path(tempfile.gettempdir()).glob("sinew-*"):
         if (found := named.match(left.name)) and not is_alive(int(found.group(1))):
@@ -94,9 +97,7 @@ def sweep_dead() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process with this id runs on this computer. A zombie does not count as running, since zombies
-    persist in containers without an init process.
-    """
+    """Return True if a process with this id runs on this computer. A zombie does not count as running."""
     import psutil  # imported late, since it slows Blender's start
 
     try:

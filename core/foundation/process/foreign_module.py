@@ -1,4 +1,4 @@
-"""Loading of compiled modules without their package's Python code, which has missing dependencies (PyVista)."""
+"""Loading of compiled modules without the Python code of their package, whose dependencies (PyVista) are missing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from ..errors import MeshError
 
 
 def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleType:
-    """Import the compiled module ``name`` of a package without running the package's own Python code, and return the
-    module. The module is cached in ``sys.modules``. Raise MeshError with this ``remedy`` if the module is missing.
-    Raise MeshError with another remedy if the module cannot be loaded. ``label`` is the name of the module in the
-    messages.
+    """Import the compiled module ``name`` of a package without running the package's own Python code.
+
+    ``label``: name of the module in messages.
+    ``remedy``: remedy in the error for a missing module.
+
+    The module is cached in ``sys.modules``. Raises MeshError if the module is missing or cannot be loaded.
     """
     full_name = f"{package}.{name}"
     if full_name in sys.modules:
@@ -40,7 +42,7 @@ def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleT
 
 
 def is_installed(package: str) -> bool:
-    """Return True if a package is installed, whether or not Python can import it."""
+    """Return True if a package is installed, even if Python cannot import the package."""
     return bool(_folders(package))
 
 
@@ -50,9 +52,7 @@ def _folders(package: str) -> list[str]:
 
 
 def _show_libraries(package: str, folders: list[str]) -> None:
-    """Make the shared libraries of a package available to its compiled modules on Windows, as the package's
-    ``__init__`` would: add the folder ``PACKAGE.libs`` beside the package to the DLL search path.
-    """
+    """Add the folder ``PACKAGE.libs`` beside a package to Windows' search path of shared libraries."""
     for folder in folders:
         libraries = os.path.join(os.path.dirname(os.path.abspath(folder)), f"{package}.libs")
         if sys.platform == "win32" and os.path.isdir(libraries):
@@ -61,9 +61,10 @@ def _show_libraries(package: str, folders: list[str]) -> None:
 
 @contextlib.contextmanager
 def kept_apart() -> Iterator[None]:
-    """Context that isolates C++ code which prints and writes files. Standard output goes to standard error, and the
-    working folder is a temporary one. The folder's name contains the process id, so that it can be deleted if the
-    process is killed.
+    """Context that isolates C++ code that prints and writes files.
+
+    Standard output goes to standard error. The working folder is a temporary folder. Its name contains the process id,
+    so that the folder can be deleted after the process is killed.
     """
     prefix = temporary_mark(os.getpid())
     with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=prefix) as folder, contextlib.chdir(folder):
@@ -71,8 +72,9 @@ def kept_apart() -> Iterator[None]:
 
 
 def temporary_mark(pid: int | str) -> str:
-    """Return the prefix of the names of the temporary folders of the process ``pid``. The prefix contains the host
-    name, since containers may share a temporary folder and use the same process ids.
+    """Return the prefix of the names of the temporary folders of the process ``pid``.
+
+    The prefix contains the host name, since containers may share a temporary folder and use the same process ids.
     """
     computer = re.sub(r"\W", "_", socket.gethostname())
     return f"sinew-{computer}-{pid}-"
@@ -80,9 +82,7 @@ def temporary_mark(pid: int | str) -> str:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Context in which the standard output of C++ code goes to standard error, since standard output may be a pipe to
-    the parent process.
-    """
+    """Context that redirects the standard output of C++ code to standard error."""
     if sys.stdout is not None:  # None in a windowed program without a console
         sys.stdout.flush()
     try:

@@ -1,4 +1,4 @@
-"""Memory usage of this process, and glibc's release of freed memory."""
+"""Peak memory of this process, and glibc's release of freed memory."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ TRIM_THRESHOLD, MMAP_MAX = -1, -4
 
 
 def keep_freed() -> None:
-    """Make glibc keep freed memory for this process (Linux only), since each solver iteration allocates as much as the
-    last. Otherwise the system clears new pages, which takes 1/10 of an iteration of Mixed FEM with 10,000 tets and 1/30
-    with 130,000.
+    """Make glibc keep freed memory for this process (Linux only).
+
+    Each solver iteration allocates as much as the last. Otherwise the system clears new pages, which takes 1/10 of an
+    iteration of Mixed FEM with 10,000 tets, and 1/30 with 130,000.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
@@ -24,7 +25,7 @@ def keep_freed() -> None:
 def peak_memory() -> int:
     """Return the peak memory of this process so far, bytes.
 
-    On Linux ``getrusage`` is not used: its peak includes the parent process's memory at the time this process started.
+    On Linux ``getrusage`` is not used, since its peak includes memory of the parent process.
     """
     if sys.platform == "win32":
         import psutil

@@ -11,9 +11,12 @@ from typing import Any
 
 @contextmanager
 def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
-    """Context that collects the signals SIGTERM and SIGINT in a list instead of ending the process. After ``most``
-    collected signals the next one raises KeyboardInterrupt; None collects without limit. The previous handlers are
-    restored at the end. A signal that the parent shell made the process ignore, as for background jobs, stays ignored.
+    """Context that collects the signals SIGTERM and SIGINT in a list instead of ending the process.
+
+    ``most``: largest number of collected signals, or None for no limit. One more signal raises KeyboardInterrupt.
+
+    The previous handlers are restored at the end. Signals that the process already ignores, as in background jobs, stay
+    ignored.
     """
     caught: list[signal.Signals] = []
 

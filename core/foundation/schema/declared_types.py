@@ -1,7 +1,7 @@
 """Type checks of dataclass fields and function arguments against their annotations.
 
-A value of the wrong type raises an error that names its field. A valid value is converted to the library's internal
-type: a Python number, a contiguous array or a tuple.
+A value of the wrong type raises an error with the name of the field. A valid value is converted to the library's
+internal type: a Python number, a contiguous array or a tuple.
 """
 
 from __future__ import annotations
@@ -31,17 +31,19 @@ _KINDS = {
     "u": ("iu", "whole numbers"),
     "b": ("biu", "switches"),
 }
-"""Conversions of arrays, keyed by the ``dtype.kind`` letter (of NumPy) that a field requires. Each value has two items:
-the ``dtype.kind`` letters of the arrays that may be converted, and the word for an array's elements in messages.
+"""Permitted conversions of arrays, by the ``dtype.kind`` letter (of NumPy) that a field requires.
+
+Each value has two items: the ``dtype.kind`` letters of the arrays that may be converted, and the word for an array's
+elements in messages.
 """
 
 _hints = functools.cache(get_type_hints)
 
 
 def coerce(owner: Any, error: type[SinewError], label: str) -> None:
-    """Check the fields of the dataclass object ``owner`` against their annotations and convert the values in place;
-    called in ``__post_init__``. If a value has the wrong type, raise ``error`` with a message that begins with
-    ``label``.
+    """Check the fields of a dataclass object against their annotations, and convert the values in place.
+
+    Raises ``error`` for a value of the wrong type, with a message that begins with ``label``.
     """
     kinds = _hints(type(owner))
     for item in fields(owner):
@@ -53,8 +55,9 @@ def coerce(owner: Any, error: type[SinewError], label: str) -> None:
 
 
 def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator that checks a function's arguments against their annotations and converts them. A call with an
-    argument of the wrong type raises ``error``.
+    """Return a decorator that checks a function's arguments against their annotations and converts them.
+
+    A call with an argument of the wrong type raises ``error``.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -75,8 +78,11 @@ def checked(error: type[SinewError]) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: Any = None) -> Any:
-    """Return a value converted to the annotated type ``kind``. Arrays are converted to the element type ``dtype``. If
-    the value is of another type, raise ``error`` with a message that begins with ``label``.
+    """Return a value converted to the annotated type ``kind``.
+
+    ``dtype``: element type of arrays.
+
+    Raises ``error`` for a value of another type, with a message that begins with ``label``.
     """
     choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if value is None and NoneType in choices:
@@ -105,12 +111,11 @@ def declared(value: Any, kind: Any, error: type[SinewError], label: str, dtype: 
 
 
 def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None) -> np.ndarray:
-    """Return a value as a contiguous array of ``dtype``. If ``dtype`` is None, the array keeps the numeric type of the
-    value.
+    """Return a value as a contiguous array of ``dtype``, or of the value's own numeric type if ``dtype`` is None.
 
-    There are three errors: the value is not an array of numbers (for example, text), the numbers are fractions where
-    integers are required, or an integer is outside the range of ``dtype``. In these cases raise ``error`` with a
-    message that begins with ``label``.
+    Raises ``error``, with a message that begins with ``label``, in three cases: the value is not an array of numbers
+    (for example, text), the numbers are fractions where integers are required, or an integer is outside the range of
+    ``dtype``.
     """
     accepted, word = _KINDS[np.dtype(dtype or float).kind]
     try:
@@ -127,9 +132,7 @@ def array_of(value: Any, error: type[SinewError], label: str, dtype: Any = None)
 
 
 def _items(value: Any, kind: Any, error: type[SinewError], label: str) -> tuple[Any, ...]:
-    """Return the items of a list, each converted to the type ``kind``, as a tuple. A single dataclass object in place
-    of a list counts as a list of one item.
-    """
+    """Return the items of a list as a tuple of values of the type ``kind``."""
     one = kind if get_origin(kind) is UnionType or is_dataclass(kind) else ()
     if one and isinstance(value, one):
         value = (value,)

@@ -1,7 +1,7 @@
 """Metadata of dataclass fields. Jobs are nested frozen dataclasses of arrays and numbers.
 
-Walks over all fields (such as :func:`leaves`) have four uses: job files, fingerprints (hashes of parts of a job),
-reports of edits, and changes of the frame range. So a new field is declared in a single line.
+Code that visits all fields (:func:`leaves`) writes job files, computes fingerprints (hashes of parts of a job), reports
+edits and changes the frame range. So a new field is declared in a single line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 Change = Callable[[np.ndarray], np.ndarray]
-"""Function that takes a track (samples of an animated value) and returns it for another frame range."""
+"""Function that adapts a track (samples of an animated value) to another frame range."""
 Owner = TypeVar("Owner")
 
 
@@ -86,8 +86,9 @@ class Leaf(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Name of the fingerprint (hash of field values) that includes this value. Several fields along the path from
-        the root to the value may have a ``FieldSpec.word``; the innermost field with a nonempty word decides.
+        """Name of the fingerprint (hash of field values) that includes this value.
+
+        The innermost field along the path with a nonempty ``FieldSpec.word`` decides.
         """
         return next(word for item in reversed(self.fields) if (word := spec_of(item).word))
 
@@ -95,14 +96,12 @@ class Leaf(NamedTuple):
 def field_spec(
     label: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **options: Any
 ) -> Any:
-    """Return a dataclass field whose metadata is a :class:`FieldSpec`. ``label`` and the keyword arguments ``options``
-    are attributes of this FieldSpec.
-    """
+    """Return a dataclass field whose metadata is a :class:`FieldSpec` with ``label`` and ``options``."""
     return field(default=default, default_factory=default_factory, metadata={"about": FieldSpec(label, **options)})
 
 
 def spec_of(item: Field) -> FieldSpec:
-    """Return the metadata of a dataclass field; for a field without metadata, a :class:`FieldSpec` of defaults."""
+    """Return the metadata of a dataclass field, by default a :class:`FieldSpec` of defaults."""
     return item.metadata.get("about", FieldSpec())
 
 
@@ -112,9 +111,10 @@ def is_tuple_of_dataclasses(value: Any) -> bool:
 
 
 def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: Any = None) -> Iterator[Leaf]:
-    """Yield a :class:`Leaf` for each value in a dataclass, in the order of the fields. Nested dataclasses, and tuples
-    of dataclasses, are traversed recursively. Callers pass ``value`` only; the recursion passes the ``path`` of the
-    value, the fields along the path (``parents``) and the ``owner`` of the value.
+    """Yield a :class:`Leaf` for each value in a dataclass, in the order of the fields.
+
+    Nested dataclasses, and tuples of dataclasses, are traversed recursively. Callers pass ``value`` only; the recursion
+    passes the ``path`` of the value, the fields along the path (``parents``) and the ``owner`` of the value.
     """
     if is_dataclass(value):
         for item in fields(value):
@@ -127,7 +127,7 @@ def leaves(value: Any, path: str = "", parents: tuple[Field, ...] = (), owner: A
 
 
 def equal_fields(a: Any, b: Any) -> bool:
-    """Return True if two dataclasses, or two values of one field, are equal in all fields, also in nested ones."""
+    """Return True if two dataclasses, or two values of one field, are equal, also in nested fields."""
     one, other = ({leaf.path: leaf.value for leaf in leaves(each)} for each in (a, b))
     return one.keys() == other.keys() and all(_same(one[path], other[path]) for path in one)
 
@@ -139,8 +139,9 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def map_tracks(owner: Owner, change: Change, **also: Any) -> Owner:
-    """Return a copy of a dataclass in which the function ``change`` is applied to all tracks, also in nested
-    dataclasses. ``also`` gives the new values of other fields of the copy, by name.
+    """Return a copy of a dataclass with the function ``change`` applied to all tracks, also in nested dataclasses.
+
+    ``also``: new values of other fields of the copy, by name.
     """
     for item in fields(owner):
         before = getattr(owner, item.name)

@@ -1,7 +1,7 @@
 """Fields of settings with their valid values, units and descriptions.
 
-The metadata of a field contain the range of a number as ``range=(low, high)``, both ends included and None for no
-bound; its unit as ``unit``; and its description as ``help``.
+The metadata of a field contain ``range=(low, high)``, with both ends included and None for no bound; ``unit``; and the
+description ``help``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ LONGEST = 80
 def number(
     default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
 ) -> Any:
-    """Return a dataclass field for a number from ``low`` to ``high``, both included, None for no bound. ``help`` is its
-    description, ``label`` its user-visible name.
+    """Return a dataclass field for a number from ``low`` to ``high``.
+
+    Both bounds are included; None means no bound. ``help`` is the description of the field, ``label`` its user-visible
+    name.
     """
     metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": False}
     return field(default=default, metadata=metadata)
@@ -33,10 +35,13 @@ def number(
 def choice(
     default: str | bool, help: str, is_advanced: bool = False, names: tuple[str, ...] = (), **options: Any
 ) -> Any:
-    """Return a dataclass field for a switch or for a choice among names. The field is a switch if ``default`` is a
-    bool. ``names`` are the permitted names; if ``names`` is empty, a registry defines them. ``help`` is the description
-    of the field. User interfaces show fields with ``is_advanced`` separately. The keyword arguments ``options`` are
-    attributes of the field's :class:`FieldSpec`.
+    """Return a dataclass field for a switch or for a choice among names.
+
+    The field is a switch if ``default`` is a bool.
+    ``names``: permitted names; if empty, a registry defines them.
+    ``help``: description of the field.
+    ``is_advanced``: True if user interfaces show the field separately.
+    ``options``: attributes of the field's :class:`FieldSpec`.
     """
     metadata = {"help": help, "about": FieldSpec(**options), "is_advanced": is_advanced, "names": names}
     return field(default=default, metadata=metadata)
@@ -51,8 +56,9 @@ _TYPES: dict[str, tuple[type, type, str]] = {
 
 
 def typed(value: Any, kind: str, error: type[SinewError], label: str) -> Any:
-    """Return a value as a plain Python value of the type named ``kind`` (int, float, str or bool), which JSON can hold.
-    Raise ``error`` if it is of another type; ``label`` begins the message.
+    """Return a value as a plain Python value of the type named ``kind``: int, float, str or bool.
+
+    Raises ``error`` for a value of another type, with a message that begins with ``label``.
     """
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
@@ -77,16 +83,15 @@ def shown(value: Any) -> str:
 
 
 def words_of(name: Any) -> str:
-    """Return a name as text for a message. If it is not text, since its type is not checked yet, :func:`shown`
-    describes the value.
-    """
+    """Return a name as text for a message, also if the unchecked name is not text."""
     return name if isinstance(name, str) else shown(name)
 
 
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
-    """Check the fields of ``settings``: raise ``error`` if a field has the wrong type, is outside its range, or is not
-    one of its permitted names. Numbers are converted to plain Python numbers in place. Each error message begins with
-    the text ``owner``.
+    """Check the types, ranges and permitted names of all fields of ``settings``.
+
+    Numbers are converted to plain Python numbers in place. Raises ``error`` for an invalid field, with a message that
+    begins with the text ``owner``.
     """
     for item in fields(settings):
         label = f"{owner}: {item.name.replace('_', ' ')}"

@@ -1,4 +1,4 @@
-"""Settings of a simulation: frozen dataclasses, SI units, validated on construction.
+"""Settings of a simulation: frozen dataclasses in SI units, validated on construction.
 
 User interfaces mirror these fields one to one (``blender_addon/properties/properties.py``; a test compares names,
 ranges and defaults).
@@ -20,7 +20,7 @@ EARTH = 9.81
 
 
 def _acceleration(value: Any) -> tuple[float, float, float]:
-    """Return the value of the setting ``gravity`` as three finite numbers; raise SettingsError for anything else."""
+    """Return the value of the setting ``gravity`` as three finite numbers."""
     wrong = SettingsError(f"Solver: gravity is {shown(value)}.", "Give three finite numbers in m/s².")
     if isinstance(value, str):
         raise wrong
@@ -64,8 +64,9 @@ class MaterialSettings:
 
 
 def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
-    """Return all Young's moduli of the materials, Pa: first ``youngs_modulus`` of each, then the ``painted_modulus`` of
-    those that have one.
+    """Return all Young's moduli of the materials, Pa.
+
+    ``youngs_modulus`` of each material comes first. The ``painted_modulus`` of each material with one follows.
     """
     painted = [material.painted_modulus for material in materials]
     return [m.youngs_modulus for m in materials] + [modulus for modulus in painted if modulus is not None]
@@ -73,8 +74,10 @@ def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
 
 @dataclass(frozen=True)
 class DepthSettings:
-    """Layer of a body that a material fills. The ``kind`` "shell" is the layer from the surface down to ``depth``, m;
-    the kind "core" is everything deeper. Below ``depth``, the shell blends into the core over the distance ``fade``, m.
+    """Layer of a body that a material fills.
+
+    The ``kind`` "shell" is the layer from the surface down to ``depth``, m. The kind "core" is everything deeper. Below
+    ``depth``, the shell blends into the core over the distance ``fade``, m.
     """
 
     kind: str = choice("shell", "The skin of the body down to the depth, or its core below", names=("shell", "core"))
@@ -126,9 +129,10 @@ class ResolutionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ColliderSettings:
-    """Contact of a body with a collider: Coulomb's friction coefficient ``friction``, and ``thickness``, m, the
-    distance that the body keeps from the collider. If contact is computed by penalty springs, the springs begin to push
-    at that distance.
+    """Contact of a body with a collider.
+
+    ``friction``: Coulomb's friction coefficient.
+    ``thickness``: distance that the body keeps from the collider, m. Penalty springs begin to push at that distance.
     """
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
@@ -291,12 +295,10 @@ class SolverSettings(_OwnSettings):
 
     @property
     def kind(self) -> SolverKind:
-        """Kind of the selected solver; raises SettingsError if its name is unknown."""
+        """Kind of the selected solver. Raises SettingsError if its name is unknown."""
         return solver_kind(self.solver)
 
     @property
     def is_matched(self) -> bool:
-        """True if the settings request a match of vibrations: of the body to a finer body, or of a subspace to the full
-        mesh.
-        """
+        """True if the settings request a match of vibrations, to a finer body or of a subspace to the full mesh."""
         return self.match_resolution or self.match_full_space and self.kind.takes_modes

@@ -1,8 +1,7 @@
 """Metadata of the solvers: names, unknowns, abilities, cost, and settings that only some solvers read.
 
-Menus, panels, command lines, scene files, forecasts and advice read these data. The module imports no solver, so that
-Blender starts without loading kernels. The attribute ``SolverKind.method`` names the class of a solver, which
-``solvers.registry`` imports.
+This module imports no solver, so that Blender starts without loading kernels. ``SolverKind.method`` names the class of
+a solver, for ``solvers.registry`` to import.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ..errors import SettingsError
 from .setting_fields import choice, number
 
 SUBSPACE = "modes", "cubature_points", "match_full_space"
-"""Settings that only solvers of a subspace read."""
+"""Settings that only subspace solvers read."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,12 @@ class SolverKind:
 
     @property
     def plays_live(self) -> bool:
-        """True if few degrees of freedom carry the body's motion: frames may be fast enough for live mode."""
+        """True if few degrees of freedom carry the body's motion, so that frames may be fast enough for live mode."""
         return self.takes_modes or self.takes_nodes
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """Names of the settings that this solver reads, without those that every solver reads."""
+        """Names of the settings that this solver reads, without those of all solvers."""
         space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 
@@ -183,19 +182,17 @@ SOLVER_KINDS = {
 
 
 def solver_kind(name: str) -> SolverKind:
-    """Return the solver with this name. Raise SettingsError for an unknown name; its remedy lists the names."""
+    """Return the solver with this name. Raises SettingsError, with a list of the names, for an unknown name."""
     if name not in SOLVER_KINDS:
         raise SettingsError(f"Unknown solver “{name}”.", f"Choose one of {', '.join(SOLVER_KINDS)}.")
     return SOLVER_KINDS[name]
 
 
 def live_solver() -> SolverKind:
-    """Return the solver that is proposed for live mode: the first that computes steps in a subspace, which is fast for
-    any mesh.
-    """
+    """Return the solver to propose for live mode: the first subspace solver, which is fast for any mesh."""
     return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
 
 
 def own_settings() -> dict[str, Field[Any]]:
-    """Return the fields of all settings that a single kind of solver reads (``SolverKind.own``), by name."""
+    """Return the fields of all settings that only single solvers read (``SolverKind.own``), by name."""
     return {name: each for kind in SOLVER_KINDS.values() for name, each in kind.own.items()}

@@ -1,7 +1,7 @@
 """Tracks: animated values as arrays of samples along the first axis.
 
-The samples are evenly spaced. The interval between two successive frames consists of ``steps`` >= 1 intervals between
-samples. So a track of f frames has ``(f - 1) * steps + 1`` samples. Values between samples are interpolated linearly.
+The samples are evenly spaced in time, with ``steps`` >= 1 sample intervals per frame interval. A track of f frames thus
+has ``(f - 1) * steps + 1`` samples. Values between samples are interpolated linearly.
 """
 
 from __future__ import annotations
@@ -15,35 +15,39 @@ ROUNDING = 8.0 * 2.0**-24
 """Relative round-off of animated coordinates, which are evaluated in single precision."""
 
 MIN_SAMPLE_FRACTION = 1e-9
-"""Distance in time from a sample, as a fraction of the interval between samples, below which the sample is used without
-interpolation.
-"""
+"""Largest distance in time from a sample, relative to the sample interval, at which the sample is not interpolated."""
 
 
 def collapse_constant(values: np.ndarray) -> np.ndarray:
-    """Return samples as contiguous float64; if all are equal, return only the first."""
+    """Return samples as contiguous float64; only the first sample if all are equal."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     return values[:1] if len(values) > 1 and (values == values[0]).all() else values
 
 
 def steps_of(track: np.ndarray, frames: int) -> int:
-    """Return the number of samples per interval between two frames. ``frames`` is the number of frames of the track.
-    Return 1 if ``frames`` is 1. Return 0 if a track of several frames has a single sample.
+    """Return the number of samples per interval between two frames.
+
+    ``frames``: number of frames of the track.
+
+    The result is 1 for a single frame. The result is 0 if a track of several frames has a single sample.
     """
     return (len(track) - 1) // (frames - 1) if frames > 1 else 1
 
 
 def fits(track: np.ndarray, frames: int) -> bool:
-    """Return True if the number of samples of an array is valid for a track of ``frames`` frames: ``(frames - 1) *
-    steps + 1`` with an integer ``steps`` >= 1.
+    """Return True if an array has a valid number of samples for a track of ``frames`` frames.
+
+    Valid numbers are ``(frames - 1) * steps + 1`` with an integer ``steps`` >= 1.
     """
     return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
 
 
 def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the two samples around a time, and the weight (0 to 1) of the second sample for linear interpolation. The
-    time lies between the frames ``frame - 1`` and ``frame``, counted from 0. The time since ``frame - 1``, as a
-    fraction of the interval between both frames, is ``part`` (0 to 1).
+    """Return the two samples around a time, and the weight of the second sample for linear interpolation, 0 to 1.
+
+    ``frames``: number of frames of the track.
+    ``frame``: index of the first frame at or after the time, from 0.
+    ``part``: time since the frame ``frame - 1``, as a fraction of the frame interval, 0 to 1.
     """
     steps = steps_of(track, frames)
     interval = part * steps
@@ -54,7 +58,7 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
 
 
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return only the samples of a track at whole frames. ``frames`` is the number of frames of the track."""
+    """Return only the samples at whole frames. ``frames`` is the number of frames of the track."""
     return track[:: max(steps_of(track, frames), 1)]
 
 
@@ -69,9 +73,10 @@ def extend(track: np.ndarray, frames: int) -> np.ndarray:
 
 
 def interleave(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
-    """Return a track of f frames with ``steps`` samples per interval between frames. ``whole`` (f,...,c) are the
-    samples at the frames. ``between`` are the samples between the frames: (f-1) * (steps-1) arrays (...,c) in order of
-    time. A point has c coordinates.
+    """Return a track from the samples at frames and the samples between frames.
+
+    ``whole`` (f,...,c): samples at the f frames. A point has c coordinates.
+    ``between``: samples between the frames, (f-1) * (steps-1) arrays (...,c) in order of time.
 
     The samples of a point between two frames are replaced by linear interpolation in either of two cases. In the first
     case, the point's path is straight within single precision. In the second case, the point stays still until the next

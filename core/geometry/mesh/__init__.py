@@ -1,1 +1,1 @@
-"""Surface and tetrahedral meshes, spatial queries on them, and the embedding of surfaces in tetrahedra."""
+"""Surface and tetrahedral meshes, spatial queries, and the embedding of surfaces in tetrahedra."""

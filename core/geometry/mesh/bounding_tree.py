@@ -1,7 +1,7 @@
 """Binary tree of bounding boxes over triangles or tets, for point location and winding numbers.
 
-Elements are sorted along a Morton curve, and the sorted range is halved until ``LEAF_SIZE`` elements are left. So the
-tree is a few flat arrays that kernels traverse with a small stack, and equal input always gives an equal tree.
+Elements are sorted along a Morton curve. The sorted range is halved until ``LEAF_SIZE`` elements are left. So the tree
+is a few flat arrays that kernels traverse with a small stack, and equal input always gives an equal tree.
 """
 
 from __future__ import annotations
@@ -46,34 +46,41 @@ SPREAD = (
     (4, 0x10C30C30C30C30C3),
     (2, 0x1249249249249249),
 )
-"""Pairs (shift, mask) of the steps of :func:`_spread`: combine a number with its left shift, then apply the mask."""
+"""Steps (shift, mask) of :func:`_spread`: combine a number with its left shift, then apply the mask."""
 
 
 def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest coordinates, (m,3) each, of m elements with k ``corners`` each, (m,k,3)."""
+    """Return the lowest and highest coordinates of elements, (m,3) each.
+
+    ``corners`` (m,k,3): k corners of each element.
+    """
     # Three times as fast as a minimum over the middle axis of length k.
     columns = [corners[:, k] for k in range(corners.shape[1])]
     return np.minimum.reduce(columns), np.maximum.reduce(columns)
 
 
 def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """Build a tree over m >= 1 elements with bounding boxes from ``low`` (m,3) to ``high`` (m,3)."""
+    """Build a tree over m >= 1 elements.
+
+    ``low``, ``high`` (m,3): bounding boxes of the elements.
+    """
     order = np.argsort(_morton_codes(0.5 * (low + high)), kind="stable").astype(np.int32)
     start, end, child = _split(order)
     return BoundingTree(order, start, end, child, *_fit(order, start, end, child, low, high))
 
 
 def refit(tree: BoundingTree, low: np.ndarray, high: np.ndarray) -> BoundingTree:
-    """Return the tree with its boxes recomputed for moved elements, whose boxes reach from ``low`` to ``high`` (m,3).
-    Queries stay exact; they slow down if elements that are neighbours in the tree move apart.
+    """Return the tree with new boxes for moved elements.
+
+    Queries stay exact. They slow down if elements that are neighbours in the tree move apart.
+
+    ``low``, ``high`` (m,3): bounding boxes of the moved elements.
     """
     return tree._replace(**dict(zip(("low", "high"), _fit(*tree[:4], low, high))))
 
 
 def _morton_codes(points: np.ndarray) -> np.ndarray:
-    """Return the index (m,) uint64 of each point along a Morton (Z-order) curve through the points' bounding cube, with
-    20 bits per axis.
-    """
+    """Return the index (m,) uint64 of each point along a Morton (Z-order) curve, 20 bits per axis."""
     corner = points.min(axis=0)
     side = float((points.max(axis=0) - corner).max())
     scale = (2.0**20 - 1.0) / side if side > 0.0 else 0.0
@@ -83,7 +90,7 @@ def _morton_codes(points: np.ndarray) -> np.ndarray:
 
 
 def _spread(bits: np.ndarray) -> np.ndarray:
-    """Return integers (m,) uint64 with two zeros inserted after each of the lowest 21 bits of ``bits`` (m,) uint64."""
+    """Return integers (m,) uint64 with two zeros inserted after each of the lowest 21 bits."""
     for shift, mask in SPREAD:
         bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
     return bits
@@ -91,9 +98,7 @@ def _spread(bits: np.ndarray) -> np.ndarray:
 
 @kernel
 def _split(order):
-    """Return ``start``, ``end`` and ``child`` of the tree nodes (see :class:`BoundingTree`), (nodes,) each. Ranges of
-    the elements ``order`` (m,) are halved until each leaf has at most ``LEAF_SIZE``.
-    """
+    """Return ``start``, ``end`` and ``child`` of the nodes of a :class:`BoundingTree`, (nodes,) each."""
     m = len(order)
     capacity = 2 * m + 1
     start = np.zeros(capacity, dtype=np.int32)
@@ -115,9 +120,7 @@ def _split(order):
 
 @kernel
 def _fit(order, start, end, child, low, high):
-    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each, computed from the leaves up.
-    ``low`` and ``high`` (m,3) are the lowest and highest coordinates of the elements' boxes.
-    """
+    """Return the lowest and highest coordinates of all nodes' boxes, (nodes,3) each."""
     count = len(start)
     box_low = np.full((count, 3), np.inf)
     box_high = np.full((count, 3), -np.inf)
@@ -137,7 +140,7 @@ def _fit(order, start, end, child, low, high):
 
 @inner_kernel
 def box_distance_squared(tree, node, p):
-    """Return the squared distance of a point p from a node's box; 0 inside the box."""
+    """Return the squared distance of a point p from a node's box. The distance is 0 inside the box."""
     total = 0.0
     for i in range(3):
         gap = max(max(tree.low[node, i] - p[i], p[i] - tree.high[node, i]), 0.0)
@@ -147,11 +150,11 @@ def box_distance_squared(tree, node, p):
 
 @inner_kernel
 def next_leaf(stack, depth, p, bound2, tree):
-    """Continue a tree search: return the next leaf node whose box is within the squared distance ``bound2`` of a point
-    p, and the new stack depth.
+    """Continue a search for leaf nodes near a point. Return the next leaf and the new stack depth.
 
-    A search begins with a stack of zeros (node 0 is the root) and depth 1; it has ended when the returned leaf is -1.
-    The nearer of two children is visited first. ``bound2`` may shrink from call to call.
+    A leaf is near if its box is within the squared distance ``bound2`` of the point p. A search begins with a stack of
+    zeros (node 0 is the root) and depth 1. It has ended when the returned leaf is -1. The nearer of two children is
+    visited first. ``bound2`` may shrink from call to call.
     """
     while depth > 0:
         depth -= 1
@@ -170,7 +173,10 @@ def next_leaf(stack, depth, p, bound2, tree):
 
 @inner_kernel
 def box_of(corners):
-    """Return the lowest and the highest coordinates, (3,) each, of the points ``corners`` (k,3)."""
+    """Return the lowest and the highest coordinates of points, (3,) each.
+
+    ``corners`` (k,3): the points.
+    """
     low, high = corners[0].copy(), corners[0].copy()
     for k in range(1, len(corners)):
         for i in range(3):
@@ -180,8 +186,11 @@ def box_of(corners):
 
 @inner_kernel
 def next_overlap(stack, depth, low, high, tree):
-    """Continue a tree search: return the next leaf node whose box overlaps the box from ``low`` to ``high`` (3,), and
-    the new stack depth. A search begins and ends as in :func:`next_leaf`.
+    """Continue a search for leaf nodes in a box. Return the next leaf and the new stack depth.
+
+    The box of the returned leaf overlaps the box of the search. A search begins and ends as in :func:`next_leaf`.
+
+    ``low``, ``high`` (3,): lowest and highest corner of the box of the search.
     """
     while depth > 0:
         depth -= 1

@@ -1,12 +1,12 @@
 """Closest points and first hits on triangles, through a tree of bounding boxes.
 
-The closest point of the triangle's plane ``a + v (b - a) + u (c - a)`` solves the normal equations for u and v. If it
-lies outside the triangle, the closest point on the three sides is taken, each a clamped projection. The intersection of
-a segment ``p + s d`` with a triangle solves ``p + s d = a + v (b - a) + u (c - a)`` by Cramer's rule. A search visits
-near boxes of the tree first and skips boxes beyond the best result so far.
+The closest point of the triangle's plane ``a + v (b - a) + u (c - a)`` solves the normal equations for u and v. If this
+point lies outside the triangle, the closest point on the three sides is taken, each a clamped projection. The
+intersection of a segment ``p + s d`` with a triangle solves ``p + s d = a + v (b - a) + u (c - a)`` by Cramer's rule. A
+search visits near boxes of the tree first and skips boxes beyond the best result so far.
 
-Trap: on a side or corner the barycentric weights of other corners must be exactly 0, since colliders detect from them
-whether the closest point lies on a face, an edge or a vertex.
+Trap: on a side or corner the barycentric weights of other corners must be exactly 0. Colliders detect from these
+weights whether the closest point lies on a face, an edge or a vertex.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from .bounding_tree import STACK_SIZE, next_leaf
 EDGE_SLACK = 1e-9
 """Tolerance of the barycentric weights of a hit, so that no segment passes between two adjacent triangles."""
 GUESS_SLACK = 1.0 + 1e-9
-"""Factor that enlarges the squared search radius. The search for the closest triangle begins with a guessed triangle
-and looks for triangles no farther away; without the factor, round-off could exclude a triangle at an equal distance.
+"""Factor that enlarges the squared search radius around a point with a guessed triangle.
+
+The search looks for triangles no farther away than the guessed one. Without the factor, round-off could exclude a
+triangle at an equal distance.
 """
 
 
 @inner_kernel
 def _closest_on_segment(a, b, p):
-    """Return the parameter s in [0, 1] of the point ``a + s (b - a)`` closest to p, and its squared distance from p."""
+    """Return the parameter s of the point ``a + s (b - a)`` of a segment closest to p, and its squared distance."""
     ab, ap = minus(b, a), minus(p, a)
     length2 = dot(ab, ab)
     s = min(max(dot(ab, ap) / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
@@ -37,11 +39,10 @@ def _closest_on_segment(a, b, p):
 
 @inner_kernel
 def closest_on_triangle(a, b, c, p, w):
-    """Write to w (3,) the barycentric weights of the point on triangle abc that is closest to p; return the squared
-    distance between the two points.
+    """Find the point on triangle abc that is closest to p. Return the squared distance.
 
-    If the closest point lies on a side or corner, the weights of the other corners are exactly 0. A triangle without
-    area counts as its longest side.
+    The barycentric weights of the closest point are written to w (3,). If the point lies on a side or corner, the
+    weights of the other corners are exactly 0. A triangle without area counts as its longest side.
     """
     ab, ac, ap = minus(b, a), minus(c, a), minus(p, a)
     d11, d12, d22, e1, e2 = dot(ab, ab), dot(ab, ac), dot(ac, ac), dot(ab, ap), dot(ac, ap)
@@ -68,10 +69,13 @@ def closest_on_triangle(a, b, c, p, w):
 
 @inner_kernel
 def nearest_triangle(p, bound2, corners, tree, w):
-    """Return the index of the triangle closest to p within the squared distance ``bound2``, and its squared distance.
+    """Return the index of the triangle closest to p, and the squared distance.
 
-    The barycentric weights of the closest point go to w (3,). Returns -1 and ``bound2`` if there is none. Of equally
-    close triangles the lowest index is returned. ``corners`` (t,3,3) are the triangles of the tree.
+    The barycentric weights of the closest point are written to w (3,). Only triangles within the squared distance
+    ``bound2`` are found. Without one, the result is -1 and ``bound2``. Of equally close triangles the lowest index is
+    returned.
+
+    ``corners`` (t,3,3): triangles of the tree.
     """
     best, best2 = -1, bound2
     trial = np.empty(3)
@@ -90,8 +94,12 @@ def nearest_triangle(p, bound2, corners, tree, w):
 
 @inner_kernel
 def nearest_from(guess, p, corners, tree, w):
-    """Return the index of the triangle of ``corners`` (t,3,3) closest to p, and its squared distance; write the
-    barycentric weights of the closest point to w (3,). The search is fast if the triangle ``guess`` is near p.
+    """Return the index of the triangle closest to p, and the squared distance.
+
+    The barycentric weights of the closest point are written to w (3,). The search is fast if the triangle ``guess`` is
+    near p.
+
+    ``corners`` (t,3,3): triangles of the tree.
     """
     t = corners[guess]
     bound2 = GUESS_SLACK * closest_on_triangle(t[0], t[1], t[2], p, w)
@@ -101,8 +109,11 @@ def nearest_from(guess, p, corners, tree, w):
 
 @parallel_kernel
 def distances(first, last, points, corners, tree, out):
-    """Write the unsigned distances of ``points`` (p,3) from a surface to ``out`` (p,). ``corners`` (t,3,3) are the
-    surface's triangles, ``tree`` is their bounding tree.
+    """Write the unsigned distances (p,) of points from a surface to ``out``.
+
+    ``points`` (p,3).
+    ``corners`` (t,3,3): triangles of the surface.
+    ``tree``: bounding tree of the triangles.
     """
     w, triangle = np.empty(3), 0
     for p in range(first, last):
@@ -112,9 +123,7 @@ def distances(first, last, points, corners, tree, out):
 
 @inner_kernel
 def _segment_misses_box(tree, node, p, q, until):
-    """Return True if the segment from p to ``p + until (q - p)``, with ``until`` in [0, 1], does not intersect a node's
-    box.
-    """
+    """Return True if the segment from p to ``p + until (q - p)`` misses a node's box."""
     enter, leave = 0.0, until
     for i in range(3):
         along = q[i] - p[i]
@@ -131,9 +140,7 @@ def _segment_misses_box(tree, node, p, q, until):
 
 @inner_kernel
 def _hit_parameter(t, p, q):
-    """Return the parameter s in [0, 1] at which ``p + s (q - p)`` lies in triangle t (3,3); inf if segment pq does not
-    cross t or is parallel to it.
-    """
+    """Return the parameter s at which segment ``p + s (q - p)`` crosses triangle t (3,3), or inf."""
     d, x, y, r = minus(q, p), minus(t[1], t[0]), minus(t[2], t[0]), minus(p, t[0])
     n = cross(x, y)
     # Cramer's rule for  p + s d = t0 + u x + v y  (s, u, v share the determinant -d.n).
@@ -152,8 +159,9 @@ def _hit_parameter(t, p, q):
 
 @inner_kernel
 def first_hit(p, q, corners, tree):
-    """Return the index of the first triangle of ``corners`` (t,3,3) that segment pq crosses on its path from p to q; -1
-    if it crosses none.
+    """Return the index of the first triangle that a segment crosses from p to q, or -1.
+
+    ``corners`` (t,3,3): triangles of the tree.
     """
     best, first = -1, 1.0
     stack = np.empty(STACK_SIZE, dtype=np.int32)

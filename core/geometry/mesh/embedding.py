@@ -1,7 +1,7 @@
 """Embedding of points in tetrahedra: barycentric coordinates in the containing or nearest tet.
 
-A point outside all tets is extrapolated from the nearest tet. Some of its barycentric coordinates are then negative; it
-still follows an affine motion of that tet exactly.
+A point outside all tets is extrapolated from the nearest tet. Some of its barycentric coordinates are then negative.
+The point still follows an affine motion of that tet exactly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
 
 FAR_OUTSIDE = -0.25
-"""Barycentric coordinate below which an embedding is bad: small rotations of the tet move the point far."""
+"""Barycentric coordinate below which an embedding is bad. Small rotations of the tet then move the point far."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,24 @@ class Embedding:
 
     @property
     def far_outside(self) -> np.ndarray:
-        """Mask (n,) bool of the points with a barycentric coordinate below ``FAR_OUTSIDE``, which lie well outside all
-        tets.
+        """Mask (n,) bool of the points well outside all tets.
+
+        Such a point has a barycentric coordinate below ``FAR_OUTSIDE``.
         """
         return self.barycentric.min(axis=1) < FAR_OUTSIDE
 
     def take(self, points: np.ndarray) -> Embedding:
-        """Return the embedding of a subset of the points, selected by indices or by a mask (n,)."""
+        """Return the embedding of a subset of the points.
+
+        ``points``: indices, or a mask (n,).
+        """
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
 
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) of the embedded points when the vertices of ``tets`` (m,4) are at
-        ``tet_positions`` (v,3).
+        """Return the positions (n,3) of the embedded points.
+
+        ``tet_positions`` (v,3): positions of the tet vertices.
+        ``tets`` (m,4): vertex indices.
         """
         corners = tets[self.tet_indices]
         points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
@@ -63,11 +69,13 @@ class Embedding:
 
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
-        """Return the embedding of n points in a mesh of v vertices. Row i of ``rows`` (n,v) holds the interpolation
-        weights of all v vertices for point i.
+        """Return the embedding of n points from a matrix of interpolation weights.
 
-        All vertices with a weight in row i must belong to a single tet of ``tets`` (m,4). If several tets qualify, the
-        first is taken. Raises ValueError if no tet contains all vertices that have a weight in a row.
+        All vertices with a weight in a row must belong to a single tet. If several tets qualify, the first is taken.
+        Raises ValueError if no tet qualifies.
+
+        ``rows`` (n,v): row i holds the weights of the v vertices for point i.
+        ``tets`` (m,4): vertex indices.
         """
         m = len(tets)
         corners = scipy.sparse.csr_matrix(
@@ -88,8 +96,9 @@ class Embedding:
         return cls(first, weights, np.zeros(len(first), dtype=bool))
 
     def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
-        """Return the sparse matrix (n, n_vertices) that interpolates values at the vertices of ``tets`` (m,4) to the
-        embedded points.
+        """Return the sparse matrix (n,n_vertices) that interpolates vertex values to the embedded points.
+
+        ``tets`` (m,4): vertex indices.
         """
         n = len(self.tet_indices)
         rows = np.arange(0, 4 * n + 1, 4)
@@ -98,10 +107,12 @@ class Embedding:
 
 
 def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
-    """Embed points (n,3), metres, in a tet mesh at rest.
+    """Embed points in a tet mesh at rest.
 
     If several tets contain a point, or are equally near to it, the tet of the lowest index is taken. A point outside a
     tet by no more than the round-off of coordinates counts as inside.
+
+    ``points`` (n,3), m.
 
     Raises
     ------
@@ -136,7 +147,7 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
 
 @inner_kernel
 def _barycentric(t, p, b):
-    """Write p's barycentric coordinates in tet t (4,3) to b (4,); return the tet's smallest height, 0 if it is flat."""
+    """Write the barycentric coordinates of p in tet t (4,3) to b (4,), and return the tet's least height."""
     x, y, z, r = minus(t[1], t[0]), minus(t[2], t[0]), minus(t[3], t[0]), minus(p, t[0])
     u, v, w = cross(y, z), cross(z, x), cross(x, y)
     determinant = dot(x, u)
@@ -151,10 +162,7 @@ def _barycentric(t, p, b):
 
 @inner_kernel
 def _containing_tet(p, corners, tree, slack, b):
-    """Return the lowest index of the tets that contain the point p; -1 if no tet contains p. A point that is outside a
-    tet by at most the length ``slack`` counts as inside. If a tet is found, write p's barycentric coordinates in that
-    tet to b (4,). ``corners`` (m,4,3): corners of the tets.
-    """
+    """Return the lowest index of the tets that contain point p, or -1, and write its coordinates to b (4,)."""
     best = -1
     trial = np.empty(4)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -176,9 +184,7 @@ def _containing_tet(p, corners, tree, slack, b):
 
 @inner_kernel
 def _nearest_tet(p, corners, tree):
-    """Return the index of the tet nearest to a point p outside all tets. Flat tets among ``corners`` (m,4,3) are
-    ignored.
-    """
+    """Return the index of the tet nearest to a point p outside all tets."""
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
@@ -198,10 +204,7 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """For each point, write the index of the tet that contains the point to ``tets`` (n,), and the point's barycentric
-    coordinates in that tet to ``barycentric`` (n,4). If no tet contains the point, the index is -1. Set ``outside``
-    (n,) to True for these points, and to False for all others.
-    """
+    """Write the containing tet of each point (-1 if none), its barycentric coordinates (n,4) and ``outside`` (n,)."""
     for i in range(first, last):
         tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
         outside[i] = tets[i] < 0
@@ -209,9 +212,7 @@ def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside
 
 @parallel_kernel
 def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
-    """Write the index of the nearest tet to ``tets`` (n,), and the barycentric coordinates in that tet to
-    ``barycentric`` (n,4), for the points with the indices ``outside``. Entries of other points stay unchanged.
-    """
+    """Write the nearest tet and the barycentric coordinates (n,4) of the points with indices ``outside``."""
     for k in range(first, last):
         i = outside[k]
         tets[i] = _nearest_tet(points[i], corners, tree)

@@ -9,8 +9,11 @@ from ...foundation.kernels.jit import kernel
 
 @kernel
 def swept_boxes(faces, y, ahead, reach, low, high):
-    """Write the lowest and highest coordinates of a box around each moving face to ``low`` and ``high`` (f,3). The
-    vertices of ``faces`` (f,3) move from ``y`` to ``ahead`` (s,3); the boxes are enlarged by the length ``reach``.
+    """Write the bounding box of each moving face to ``low`` and ``high`` (f,3).
+
+    ``faces`` (f,3): vertex indices.
+    ``y``, ``ahead`` (s,3): positions of the vertices before and after the motion.
+    ``reach``: length by which the boxes are enlarged.
     """
     for f in range(len(faces)):
         for j in range(3):
@@ -22,8 +25,14 @@ def swept_boxes(faces, y, ahead, reach, low, high):
 
 @kernel
 def mark_faces(chosen, low, high, first, last, near):
-    """Set ``near`` (f,) to True for the faces whose box, from ``low`` to ``high`` (f,3), overlaps the box from
-    ``first`` to ``last`` (3,). Only the faces with the indices ``chosen`` are tested; other entries do not change.
+    """Set ``near`` to True for the faces whose box overlaps a given box.
+
+    Other entries of ``near`` do not change.
+
+    ``chosen``: indices of the faces to test.
+    ``low``, ``high`` (f,3): boxes of the faces.
+    ``first``, ``last`` (3,): lowest and highest corner of the given box.
+    ``near`` (f,) bool.
     """
     for f in chosen:
         overlaps = True

@@ -9,10 +9,13 @@ from .surface_samples import proper_triangles
 
 
 def subdivide_faces(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
-    """Return a surface whose faces are bisected at their longest sides until no side exceeds ``longest`` m.
+    """Return a surface with faces bisected until no side is too long.
 
-    Faces without area are dropped, and so are vertices that belong to no face with an area. If only one of two adjacent
-    faces is split at their common side, the new vertex is a hanging vertex of the other face.
+    Faces are bisected at their longest sides. Faces without area are dropped, and so are vertices that belong to no
+    face with an area. If only one of two adjacent faces is split at their common side, the new vertex is a hanging
+    vertex of the other face.
+
+    ``longest``, m: largest side length.
     """
     points, faces = surface.positions, surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     while True:

@@ -1,4 +1,4 @@
-"""Farthest-point sampling: a few mutually distant points, each representing its nearest points."""
+"""Farthest-point sampling: a choice of mutually distant points from a set."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from .tie_breaking import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
-    """Result of :func:`farthest_points` for p input points: ``points`` (c,) are the ascending indices of the chosen
-    points. ``nearest`` (p,) holds positions in ``points``: the chosen point nearest to input point i is
-    ``points[nearest[i]]``.
+    """Result of :func:`farthest_points` for p input points.
+
+    Attributes
+    ----------
+    points : (c,), indices of the chosen points, ascending
+    nearest : (p,), positions in ``points``: the chosen point nearest to input point i is ``points[nearest[i]]``
     """
 
     points: np.ndarray
@@ -21,12 +24,16 @@ class Chosen(NamedTuple):
 
 
 def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None] = lambda: None) -> Chosen:
-    """Choose ``count`` mutually distant points of ``positions`` (p,3), or all points if p <= ``count``. ``go_on`` is
-    called before each choice and may raise an exception to abort.
+    """Choose mutually distant points.
 
     The first choices are corners and tips: the extreme points in the 26 directions of a cube's corners, edges and
     faces. Each further choice is the point farthest from all chosen points [Gonzalez 1985, Clustering to Minimize the
-    Maximum Intercluster Distance]. Points that coincide with chosen ones are not chosen, so there may be fewer.
+    Maximum Intercluster Distance].
+
+    ``positions`` (p,3): points to choose from.
+    ``count``: number of points to choose. If p is not larger, all points are chosen. If points coincide, fewer may be
+    chosen.
+    ``go_on``: called before each choice. It may raise an exception to abort.
     """
     if count >= len(positions):
         every = np.arange(len(positions))
@@ -47,9 +54,7 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
 
 
 def _outermost(positions: np.ndarray) -> list[int]:
-    """Return the indices, without duplicates, of the extreme points in the 26 directions of a cube's corners, edges and
-    faces.
-    """
+    """Return the indices of the extreme points in the 26 directions of a cube's corners, edges and faces."""
     directions = np.array([direction for direction in np.ndindex(3, 3, 3) if direction != (1, 1, 1)]) - 1.0
     directions = directions[np.argsort(-np.abs(directions).sum(axis=1), kind="stable")]
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}

@@ -13,10 +13,14 @@ from .vertex_normals import face_normals
 
 
 class NearestPoints(NamedTuple):
-    """Closest ``points`` (p,3) m on a surface, and the indices of the ``triangles`` (p,) on which they lie.
+    """Closest points on a surface.
 
-    ``normals`` (p,3) are the unit normals of these triangles, 0 for a triangle without area. ``weights`` (p,3) are the
-    barycentric coordinates of the closest points in these triangles.
+    Attributes
+    ----------
+    points : (p,3), m
+    normals : (p,3), unit normals of the triangles at these points; 0 for a triangle without area
+    triangles : (p,), indices of these triangles
+    weights : (p,3), barycentric coordinates of the points in these triangles
     """
 
     points: np.ndarray
@@ -26,8 +30,10 @@ class NearestPoints(NamedTuple):
 
 
 class NearestPointSearch:
-    """Search structure for the closest points on the surface of ``triangles`` (t,3), t >= 1, with vertices at
-    ``positions`` (k,3) m.
+    """Search structure for the closest points on a surface.
+
+    ``positions`` (k,3), m: of the vertices.
+    ``triangles`` (t,3), at least one: vertex indices.
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
@@ -36,8 +42,9 @@ class NearestPointSearch:
         self._normals = face_normals(self._corners)
 
     def nearest(self, points: np.ndarray) -> NearestPoints:
-        """Return the closest surface points to ``points`` (p,3), m. If several triangles are equally near, the closest
-        point lies on the triangle with the lowest index.
+        """Return the closest surface points to ``points`` (p,3), m.
+
+        Of several equally near triangles, the one with the lowest index counts.
         """
         points = np.ascontiguousarray(points, dtype=np.float64)
         nearest, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)

@@ -10,11 +10,12 @@ from ...foundation.errors import MeshError
 
 
 def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Split f faces into triangles; return their vertex indices, (t,3), in the order and orientation of the faces. A
-    face with fewer than three corners gives no triangle.
+    """Split faces into triangles, and return their vertex indices, (t,3).
 
-    A face becomes a fan around its first corner, or is split by ear clipping [Meisters 1975, Polygons have ears] if a
-    triangle of the fan would be flipped and lie outside. Raises MeshError if a face refers to a missing vertex.
+    The triangles keep the order and orientation of the faces. A face with fewer than three corners gives no triangle. A
+    face becomes a fan around its first corner. If a triangle of the fan would be flipped and lie outside, the face is
+    split by ear clipping instead [Meisters 1975, Polygons have ears]. Raises MeshError if a face refers to a missing
+    vertex.
 
     Parameters
     ----------
@@ -38,9 +39,7 @@ def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) 
 
 
 def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
-    """Split a face with corners X (n,3) by ear clipping; return the triangles as triples of indices into X. The face is
-    first projected along the coordinate axis most nearly parallel to its ``normal`` (3,).
-    """
+    """Split a face with corners X (n,3) into triangles by ear clipping."""
     axis = int(np.abs(normal).argmax())
     # An even permutation of the axes preserves orientation.
     P = X[:, [(axis + 1) % 3, (axis + 2) % 3]] * np.array([np.sign(normal[axis]) or 1.0, 1.0])
@@ -53,9 +52,7 @@ def _ears(X: np.ndarray, normal: np.ndarray) -> list[list[int]]:
 
 
 def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
-    """Return True if corner ``left[k]`` of a polygon is an ear: it is convex, and no other corner lies in the triangle
-    that it forms with its neighbours. ``left`` are the remaining corners, as indices into the positions P (n,2).
-    """
+    """Return True if corner ``left[k]`` of a polygon is an ear: convex, and with no other corner in its triangle."""
     tip = [left[k - 1], left[k], left[(k + 1) % len(left)]]
     others = P[[i for i in left if i not in tip]]
     turns = [_turn(P[tip[i]], P[tip[(i + 1) % 3]], others) for i in range(3)]
@@ -64,5 +61,5 @@ def _is_ear(P: np.ndarray, left: Sequence[int], k: int) -> bool:
 
 
 def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return twice the signed areas (m,) of the triangles with corners a (2,), b (2,) and each row of c (m,2)."""
+    """Return twice the signed areas (m,) of the triangles with corners a, b and each row of c (m,2)."""
     return (b[0] - a[0]) * (c[:, 1] - a[1]) - (b[1] - a[1]) * (c[:, 0] - a[0])

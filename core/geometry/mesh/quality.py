@@ -51,7 +51,10 @@ class Quality:
 
 
 def mesh_quality(mesh: TetMesh) -> Quality:
-    """Return the quality of a tet mesh, which must have at least one tet."""
+    """Return the quality of a tet mesh.
+
+    The mesh must have at least one tet.
+    """
     volumes = mesh.volumes
     dihedral = dihedral_angles(mesh)
     return Quality(
@@ -69,8 +72,10 @@ def mesh_quality(mesh: TetMesh) -> Quality:
 
 
 def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of each tet from corner 0, (m,3,3), and the inward normals of its faces, (m,4,3), for a mesh
-    scaled to size 1. Row k belongs to the face opposite to corner k; the length of a normal is twice the face's area.
+    """Return the edges (m,3,3) of each tet from corner 0, and the inward normals (m,4,3) of its faces.
+
+    The mesh is scaled to size 1. Row k belongs to the face opposite to corner k. The length of a normal is twice the
+    face's area.
     """
     p = mesh.rest_positions[mesh.tets]
     e = (p[:, 1:] - p[:, :1]) / mesh.size
@@ -79,7 +84,10 @@ def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dihedral_angles(mesh: TetMesh) -> np.ndarray:
-    """Return the six dihedral angles of each tet, (m,6) degrees. The angle at the edge of a face without area is 0."""
+    """Return the six dihedral angles of each tet, (m,6), degrees.
+
+    The angle at the edge of a face without area is 0.
+    """
     _, n = _area_normals(mesh)
     length = np.linalg.norm(n, axis=2)
     cosines = []
@@ -91,11 +99,11 @@ def dihedral_angles(mesh: TetMesh) -> np.ndarray:
 
 
 def radius_ratios(mesh: TetMesh) -> np.ndarray:
-    """Return three times the inscribed over the circumscribed radius of each tet, (m,), in [0, 1]; 0 for a flat tet.
+    """Return three times the ratio of inscribed to circumscribed radius of each tet, (m,).
 
-    The inscribed radius is ``d / sum A_i`` and the circumscribed radius is ``|sum |e_i|^2 n_i| / (2 |d|)``. Here ``d``
-    is six times the volume. ``A_i`` is twice the area of face i, and ``n_i`` the normal vector of this length. ``e_i``
-    are the edges that begin at corner 0.
+    The ratios are in [0, 1], and 0 for a flat tet. The inscribed radius is ``d / sum A_i`` and the circumscribed radius
+    is ``|sum |e_i|^2 n_i| / (2 |d|)``. Here ``d`` is six times the volume. ``A_i`` is twice the area of face i, and
+    ``n_i`` the normal vector of this length. ``e_i`` are the edges that begin at corner 0.
     """
     e, n = _area_normals(mesh)
     d = np.abs(np.einsum("ni,ni->n", e[:, 0], n[:, 1]))

@@ -11,10 +11,10 @@ from .winding_number import WindingNumber
 
 
 class SurfaceDepth:
-    """Search structure for the depths of points below one surface: built once, evaluated often.
+    """Search structure for the depths of points below a surface.
 
-    The winding number decides what is inside, so openings are closed smoothly. The depth is the distance from the
-    closest triangle, which may belong to a surface within the body, such as an eye in a head.
+    The winding number decides on the inside, so openings are closed smoothly. The depth is the distance from the
+    closest triangle, also if it belongs to a surface within the body, such as an eye in a head.
 
     Parameters
     ----------
@@ -31,7 +31,10 @@ class SurfaceDepth:
         self._winding = WindingNumber(positions, surface.triangles)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the depths (n,) float64 of ``points`` (n,3), in the unit of the surface; negative outside."""
+        """Return the depths (n,) float64 of ``points`` (n,3), negative outside.
+
+        The unit is that of the surface.
+        """
         points = np.ascontiguousarray(points - self._origin, dtype=np.float64)
         away = np.empty(len(points))
         distances(len(points), points, self._corners, self._tree, away)

@@ -1,4 +1,4 @@
-"""Triangulated surface: the geometry of bodies and obstacles that a user, script or scene passes to the library."""
+"""Triangulated surface: the geometry of bodies and obstacles."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from ...foundation.schema.field_metadata import field_spec
 from .polygons import triangulate
 
 STRAY = 1e9
-"""A vertex is rejected if its distance from the median position exceeds this factor times the median distance. Such a
-vertex was probably moved there by mistake.
+"""Largest distance of a vertex from the median position, relative to the median distance.
+
+A vertex farther away is rejected, since it was probably moved there by mistake.
 """
 
 INDICES = 2**31
-"""Vertex indices outside -INDICES to INDICES - 1 are rejected, since the conversion to int32 would change them."""
+"""Limit of vertex indices: others than -INDICES to INDICES - 1 are rejected.
+
+A conversion to int32 would change them.
+"""
 _NO_CORNERS = np.empty(0, dtype=np.int64)
 
 
@@ -46,9 +50,7 @@ class SurfaceMesh:
         object.__setattr__(self, "triangles", triangles.astype(np.int32))
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
-        """Return the field ``name`` (``positions`` or ``triangles``) as a contiguous array (k,3). Raise MeshError if
-        its shape is wrong or its NumPy dtype kind is not in ``kinds``. ``word`` names the values in the error message.
-        """
+        """Return a field as a contiguous array (k,3), or raise MeshError."""
         array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:
             return np.empty((0, 3), dtype=np.int32)
@@ -71,8 +73,10 @@ class SurfaceMesh:
         return cls(vertices, triangulate(vertices, counts, corners))
 
     def validate(self) -> None:
-        """Raise MeshError if the surface has no faces or no area, if a position is not finite, if a triangle refers to
-        a missing vertex, or if a vertex is extremely far from the others.
+        """Raise MeshError if the surface is not valid.
+
+        There must be faces with an area. All positions must be finite, and all vertex indices must exist. No vertex may
+        be extremely far from the others.
         """
         if len(self.positions) == 0 or len(self.triangles) == 0:
             raise MeshError(
@@ -94,9 +98,7 @@ class SurfaceMesh:
         self._refuse_strays()
 
     def _refuse_strays(self) -> None:
-        """Raise MeshError if a vertex in a face is farther from the median position than ``STRAY`` times the median
-        distance. Round-off at such coordinates would distort all other vertices.
-        """
+        """Raise MeshError if a vertex is far from all others, since round-off would distort the others."""
         used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)
@@ -109,7 +111,7 @@ class SurfaceMesh:
 
     @cached_property
     def found(self) -> dict[str, Any]:
-        """Cache of values that other modules computed from this surface. Keys are names of the values."""
+        """Cache of values that other modules computed from this surface, by name."""
         return {}
 
     @cached_property
@@ -121,7 +123,7 @@ class SurfaceMesh:
 
     @cached_property
     def size(self) -> float:
-        """Longest side of the bounding box of the vertices in faces, metres; 0 without faces."""
+        """Longest side of the bounding box of the vertices in faces, m. 0 without faces."""
         return float(np.ptp(self.positions[self.used], axis=0).max()) if len(self.triangles) else 0.0
 
     @property
@@ -131,7 +133,7 @@ class SurfaceMesh:
 
     @property
     def vertex_areas(self) -> np.ndarray:
-        """Area per vertex, (n,) m²: a third of the area of its triangles; 0 for a vertex in no triangle."""
+        """Area per vertex, (n,), m²: a third of the area of its triangles."""
         thirds = np.repeat(self._triangle_areas() / 3.0, 3)
         return np.bincount(self.triangles.ravel(), thirds, minlength=len(self.positions))
 

@@ -1,7 +1,7 @@
 """Sample points on triangles, at most a given spacing apart.
 
-Samples lie in rows parallel to a triangle's longest side, at most ``spacing`` apart, and within a row at most
-``spacing`` apart. Both ends of a row are samples, so samples lie exactly on the triangle's corners and sides.
+Samples lie in rows parallel to a triangle's longest side. The distance between rows, and between samples in a row, is
+at most ``spacing``. Both ends of a row are samples, so samples lie exactly on the triangle's corners and sides.
 
 Limit: all samples of a triangle represent equal shares of its area, including the samples on its corners and sides. So
 the area near the boundary of a set of faces is overestimated.
@@ -19,7 +19,10 @@ from .surface_mesh import SurfaceMesh
 from .tie_breaking import subdivision_counts
 
 DEGENERATE = 1e-12
-"""Ratio of twice the area to the squared longest side, up to which a triangle is ignored: its normal is round-off."""
+"""Ratio of twice the area to the squared longest side up to which a triangle is ignored.
+
+The normal of such a triangle is round-off.
+"""
 
 
 class SurfaceSamples(NamedTuple):
@@ -40,12 +43,20 @@ class SurfaceSamples(NamedTuple):
     area: np.ndarray
 
     def interpolate(self, values: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Return ``values`` (n, k) at the vertices of ``triangles`` (t, 3) interpolated to the samples, (s, k)."""
+        """Return values at the vertices of triangles interpolated to the samples, (s,k).
+
+        ``values`` (n,k): at the vertices.
+        ``triangles`` (t,3): vertex indices.
+        """
         return np.einsum("sc,sck->sk", self.barycentric, values[triangles[self.triangle]])
 
 
 def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the indices (k,) int64 of those ``triangles`` (t,3) that have an area."""
+    """Return the indices (k,) int64 of the triangles with an area.
+
+    ``positions`` (n,3): of the vertices.
+    ``triangles`` (t,3): vertex indices.
+    """
     a, b, c = (positions[triangles[:, k]] for k in range(3))
     doubled = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     longest2 = np.max([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)], axis=0, initial=0.0)
@@ -53,7 +64,10 @@ def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray
 
 
 def proper_faces(surface: SurfaceMesh) -> np.ndarray:
-    """Return those triangles of a surface that have an area, (t,3). The result is cached in the surface."""
+    """Return the triangles of a surface with an area, (t,3).
+
+    The result is cached in the surface.
+    """
     if "proper faces" not in surface.found:
         proper = proper_triangles(surface.positions, surface.triangles)
         all_are = len(proper) == len(surface.triangles)
@@ -62,7 +76,10 @@ def proper_faces(surface: SurfaceMesh) -> np.ndarray:
 
 
 def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
-    """Return the triangles of a surface that have an area, (t,3); raise MeshError if there is none."""
+    """Return the triangles of a surface with an area, (t,3).
+
+    Raises MeshError if no triangle has an area.
+    """
     triangles = proper_faces(surface)
     if len(triangles) == 0:
         raise MeshError(
@@ -72,11 +89,13 @@ def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
 
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:
-    """Return sample points of ``triangles`` (t,3) with vertices at ``positions`` (n,3). Rows of samples, and samples in
-    a row, are at most ``spacing`` apart; corners and sides are sampled too.
+    """Return sample points on triangles.
 
-    The number of samples depends on a triangle's area and perimeter, so slivers need few. Triangles without area have
-    none.
+    Rows of samples, and samples in a row, are at most ``spacing`` apart. Corners and sides are sampled, too. The number
+    of samples depends on a triangle's area and perimeter, so slivers need few. Triangles without area have none.
+
+    ``positions`` (n,3): of the vertices.
+    ``triangles`` (t,3): vertex indices.
     """
     proper = proper_triangles(positions, triangles)
     corners = positions[triangles[proper]]
@@ -90,10 +109,9 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 
 @kernel
 def _sample(first, rows, columns, areas):
-    """Return the fields of :class:`SurfaceSamples` for f triangles with ``areas`` (f,).
+    """Return the fields of :class:`SurfaceSamples` for triangles with ``areas`` (f,).
 
-    Triangle i has ``rows[i] + 1`` parallel rows of samples. Row 0 lies on the triangle's longest side, which starts at
-    corner ``first[i]``, 0 to 2, and is divided into ``columns[i]`` equal steps. The last row is the opposite corner.
+    Triangle i has ``rows[i] + 1`` rows of samples. Row 0 lies on the longest side, which starts at corner ``first[i]``.
     """
     count = 0
     for f in range(len(first)):

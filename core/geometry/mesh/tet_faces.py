@@ -1,4 +1,7 @@
-"""Faces of a tet mesh with the tets on both sides, computed once, so that the boundary of any subset is fast."""
+"""Faces of a tet mesh and the tets on both sides.
+
+They are computed once, so that the boundary of any subset of the tets is found fast.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,12 @@ class TetFaces:
     outer: np.ndarray
 
     def around(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the boundary of the tets in the mask ``kept`` (m,): its triangles (t,3), oriented outwards, and for
-        each triangle the index (t,) of the tet in the mask to which it belongs.
+        """Return the boundary of a subset of the tets.
+
+        The boundary is two arrays: triangles (t,3), oriented outwards, and the index (t,) of the tet of each triangle.
+        The tet is in the subset.
+
+        ``kept`` (m,): mask of the subset.
         """
         kept = np.append(kept, False)
         inside, beyond = kept[self.inner], kept[self.outer]
@@ -39,7 +46,7 @@ class TetFaces:
 
 
 def tet_faces(tets: np.ndarray) -> TetFaces:
-    """Return the faces of ``tets`` (m,4) with the tets on both sides."""
+    """Return the faces of ``tets`` (m,4) and the tets on both sides."""
     m = len(tets)
     n = int(tets.max(initial=-1)) + 1
     corners = tets[:, FACES].reshape(-1, 3)
@@ -56,10 +63,11 @@ def tet_faces(tets: np.ndarray) -> TetFaces:
 
 
 def clip_plane_mask(centroids: np.ndarray, axis: int, offset: float, flipped: bool = False) -> np.ndarray:
-    """Return a mask (m,) bool of the tets whose centroids (m,3) lie on or below a plane perpendicular to an axis.
+    """Return the mask (m,) bool of the tets on or below a plane perpendicular to an axis.
 
-    ``offset`` moves the plane from the lowest centroid (0) to the highest (1), so that the mask is never empty. If
-    ``flipped``, the mask holds the tets on or above the plane.
+    ``centroids`` (m,3): of the tets.
+    ``offset``: moves the plane from the lowest centroid (0) to the highest (1), so that the mask is never empty.
+    ``flipped``: True for the tets on or above the plane.
     """
     along = centroids[:, axis]
     low, high = float(along.min()), float(along.max())

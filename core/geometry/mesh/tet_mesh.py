@@ -1,4 +1,4 @@
-"""Tetrahedral mesh, positively oriented, with the fraction of each tet that the body fills."""
+"""Tetrahedral mesh, positively oriented, with the filled fraction of each tet."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 from ...foundation.errors import MeshError
 
 LEAST_STIFFNESS = 0.01
-"""Least stiffness of a partly filled tet, as a fraction of a full tet's; mass has no such bound. A bar 1.4 cells thick
-sags too little: with the bound 0.1, by 0.82 to 0.90 of the right sag. With the bound 0.03 or less, it sags by 0.96 to
-1.0 of the right sag. With the bound 0.001, plain tets of bodies with scrambled vertices stay inverted.
+"""Least stiffness of a partly filled tet, as a fraction of a full tet's. Mass has no such bound.
+
+A bar 1.4 cells thick sags too little: with the bound 0.1, by 0.82 to 0.90 of the right sag. With the bound 0.03 or
+less, it sags by 0.96 to 1.0 of the right sag. With the bound 0.001, plain tets of bodies with scrambled vertices stay
+inverted.
 """
 
 
@@ -27,7 +29,7 @@ class TetMesh:
         Positively oriented: ``det [x1-x0, x2-x0, x3-x0] > 0``. Every vertex belongs to a tet.
     fill : (m,) float64
         Fraction of each tet's volume that the body occupies, in (0, 1]; 1 by default. A lattice extends beyond the
-        surface; without this factor its border tets would have the mass and stiffness of full tets.
+        surface. Without this factor its border tets would have the mass and stiffness of full tets.
     middle : (m, 4) float64
         Barycentric coordinates of the centre of mass of the occupied part, all above 0; 0.25 by default.
     """
@@ -52,38 +54,50 @@ class TetMesh:
 
     @property
     def volumes(self) -> np.ndarray:
-        """Signed volume (m,), m³, of each whole tet at rest. Parts of a tet outside the body are included."""
+        """Signed volume of each whole tet at rest, (m,), m³.
+
+        Parts of a tet outside the body are included.
+        """
         p = self.rest_positions[self.tets]
         e = p[:, 1:] - p[:, :1]
         return np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
 
     @property
     def mean_edge(self) -> float:
-        """Edge length, m, of a regular tet whose volume is the mean of ``volumes``."""
+        """Edge length, m, of a regular tet of mean volume."""
         return 2.04 * float(np.mean(self.volumes)) ** (1.0 / 3.0)
 
     @property
     def body_volumes(self) -> np.ndarray:
-        """Volume of the body in each tet, ``volumes * fill``, from which masses are computed. Shape (m,), m³."""
+        """Volume of the body in each tet, ``volumes * fill``, (m,), m³.
+
+        Masses are computed from these volumes.
+        """
         return self.volumes * cast(np.ndarray, self.fill)
 
     @property
     def corner_volumes(self) -> np.ndarray:
-        """Volume of the body in each tet (``body_volumes``), distributed to the corners of the tet so that the body's
-        centre of mass is preserved. Shape (m,4), m³.
+        """Volume of the body at each corner of each tet, (m,4), m³.
+
+        The volume in a tet (``body_volumes``) is distributed to the corners so that the body's centre of mass is
+        preserved.
         """
         return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
 
     @property
     def elastic_volumes(self) -> np.ndarray:
-        """Volume by which the elastic energy density of each tet is multiplied. It is the volume of the body in the tet
-        (``body_volumes``), but at least ``LEAST_STIFFNESS`` times the volume of the whole tet. Shape (m,), m³.
+        """Volume by which the elastic energy density of each tet is multiplied, (m,), m³.
+
+        It is the volume of the body in the tet (``body_volumes``), but at least ``LEAST_STIFFNESS`` times the volume of
+        the whole tet.
         """
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
     def validate(self) -> None:
-        """Raise MeshError if there are no tets, if a tet refers to a missing vertex or has no positive volume, or if a
-        vertex belongs to no tet and so would have no mass.
+        """Raise MeshError if the mesh is not valid.
+
+        There must be tets. All vertex indices must exist. Each tet must have a positive volume. Each vertex must belong
+        to a tet, since it would have no mass otherwise.
         """
         n = len(self.rest_positions)
         if len(self.tets) == 0:
@@ -102,8 +116,12 @@ class TetMesh:
 
 
 def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the tet mesh with the given ``vertices`` and ``tets``. Raise MeshError if the mesh is not valid.
-    ``vertices`` (n,3), m: rest positions. ``tets`` (m,4): vertex indices.
+    """Return a tet mesh after checking it.
+
+    ``vertices`` (n,3), m: rest positions.
+    ``tets`` (m,4): vertex indices.
+
+    Raises MeshError if the mesh is not valid.
     """
     x, t = np.asarray(vertices), np.asarray(tets)
     if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
@@ -119,9 +137,12 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Return the tet mesh with the given ``vertices`` and ``tets``. Inverted tets are reoriented, flat tets are
-    removed, and then vertices without a tet are removed. ``vertices`` (n,3): rest positions, metres. ``tets`` (m,4):
-    vertex indices.
+    """Return a tet mesh of positively oriented tets.
+
+    Inverted tets are reoriented, and flat tets are removed. Then vertices without a tet are removed.
+
+    ``vertices`` (n,3), m: rest positions.
+    ``tets`` (m,4): vertex indices.
     """
     p = vertices[tets]
     e = p[:, 1:] - p[:, :1]

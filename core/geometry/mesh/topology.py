@@ -1,4 +1,4 @@
-"""Connectivity of tetrahedra: shared faces, connected components, the boundary."""
+"""Connectivity of tetrahedra: shared faces, connected components, and the boundary."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
-"""Row k: corners of the face opposite to corner k, counter-clockwise as seen from outside a positively oriented tet."""
+"""Corners of the four faces of a tet. Row k is the face opposite to corner k.
+
+The corners are counter-clockwise as seen from outside a positively oriented tet.
+"""
 
 
 def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order (4 m,) that sorts the faces of ``tets`` (m,4) by their vertices, as indices ``4 * tet + face``.
-    Also return a mask (4 m,) bool in this order: True if the next face has the same vertices.
-    """
+    """Return the order (4 m,) that sorts the faces of tets by vertices, and a mask of faces equal to the next one."""
     faces = np.sort(tets[:, FACES].reshape(-1, 3), axis=1)
     order = np.lexsort((faces[:, 2], faces[:, 1], faces[:, 0]))
     ranked = faces[order]
@@ -23,11 +24,12 @@ def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
-    """Return the label of the face-connected component of each tet, (m,) int32. Components are numbered from 0 in the
-    order of their first tets.
+    """Return the label of the face-connected component of each tet, (m,) int32.
 
-    Tets that share only an edge or a vertex are not connected. Raises IndexError if a vertex index is not below
-    ``n_vertices``.
+    Components are numbered from 0 in the order of their first tets. Tets that share only an edge or a vertex are not
+    connected. Raises IndexError if a vertex index is not below ``n_vertices``.
+
+    ``tets`` (m,4): vertex indices.
     """
     if len(tets) and int(tets.max()) >= n_vertices:
         raise IndexError(f"a tet refers to vertex {int(tets.max())}, but there are only {n_vertices} vertices")
@@ -39,8 +41,9 @@ def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
 
 
 def vertex_components(corners: np.ndarray) -> np.ndarray:
-    """Return the component label (k,) of each face or tet, with vertex indices ``corners`` (k,c). Elements that share a
-    vertex are in the same component.
+    """Return the component label (k,) of each face or tet.
+
+    Elements that share a vertex are in the same component. ``corners`` (k,c): vertex indices of the elements.
     """
     k, c = corners.shape
     n = k + int(corners.max(initial=-1)) + 1
@@ -50,7 +53,10 @@ def vertex_components(corners: np.ndarray) -> np.ndarray:
 
 
 def boundary_triangles(tets: np.ndarray) -> np.ndarray:
-    """Return the faces that belong to one tet only, (t,3) int32, oriented outwards, in the order of the tets."""
+    """Return the faces that belong to one tet only, (t,3) int32.
+
+    They are oriented outwards, in the order of the tets.
+    """
     order, same = _sorted_faces(tets)
     single = ~same
     single[1:] &= ~same[:-1]
@@ -58,13 +64,19 @@ def boundary_triangles(tets: np.ndarray) -> np.ndarray:
 
 
 def edges_of(triangles: np.ndarray) -> np.ndarray:
-    """Return the edges of triangles (t,3), without duplicates, as sorted vertex pairs, (e,2)."""
+    """Return the edges of triangles, (e,2), as sorted vertex pairs without duplicates.
+
+    ``triangles`` (t,3): vertex indices.
+    """
     return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
 
 
 def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
-    """Return the mask ``chosen`` (m,) of ``tets`` (m,4) extended ``rings`` times by all tets that share a vertex with a
-    tet in the mask.
+    """Return a mask of tets extended by rings of tets that share a vertex with the mask.
+
+    ``tets`` (m,4): vertex indices.
+    ``chosen`` (m,): mask of tets.
+    ``rings``: number of extensions.
     """
     for _ in range(rings):
         touched = np.zeros(int(tets.max(initial=-1)) + 1, dtype=bool)

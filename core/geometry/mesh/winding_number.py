@@ -7,7 +7,7 @@ series [Barill, Dickson, Schmidt, Levin, Jacobson 2018]. With an opening ratio o
 most 0.06, small against the distance of 1/2 from the threshold.
 
 Limit: faces of opposite orientation cancel, so a patch of flipped faces acts as a hole. If all faces of a body point
-inwards, w is -1 inside; the test ``|w| > 1/2`` still finds the inside.
+inwards, w is -1 inside. The test ``|w| > 1/2`` still finds the inside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OPENING_RATIO = 2.0
 
 
 class WindingNumber:
-    """Search structure for the winding numbers of one surface: built once, evaluated often.
+    """Search structure for the winding numbers of a surface.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class WindingNumber:
 
     Attributes
     ----------
-    field : argument of :func:`winding_at`, for kernels: the triangles' corners (t,3,3), their tree, and the output of
-        :func:`_cluster_moments`; None if no triangle has an area.
+    field : data for :func:`winding_at` in kernels: the triangles' corners (t,3,3), their tree, and the output of
+        :func:`_cluster_moments`; None if no triangle has an area
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
@@ -58,13 +58,13 @@ class WindingNumber:
         return w
 
     def contains(self, points: np.ndarray) -> np.ndarray:
-        """Return a mask (n,) bool of the ``points`` (n,3) that are inside: ``|w| > 1/2``."""
+        """Return the mask (n,) bool of the ``points`` (n,3) inside: ``|w| > 1/2``."""
         return np.abs(self.at(points)) > 0.5
 
 
 @kernel
 def _cluster_moments(corners, normals, areas, tree):
-    """Return five arrays with data of each tree node, for the Taylor series of far clusters.
+    """Return five arrays per tree node, for the Taylor series of far clusters.
 
     1. ``beyond``: index of the next node if a traversal skips this node's subtree; -1 at the end.
     2. ``centre``: area centroid of the triangles in this node.
@@ -117,8 +117,10 @@ def _solid_angle(t, q):
 
 @inner_kernel
 def winding_at(q, field):
-    """Return the winding number about point q (3,). ``field`` is an attribute of :class:`WindingNumber`. Far tree nodes
-    are evaluated by their Taylor series, near leaves triangle by triangle.
+    """Return the winding number about point q (3,).
+
+    Far tree nodes are evaluated by their Taylor series, near leaves triangle by triangle. ``field``: attribute of
+    :class:`WindingNumber`.
     """
     corners, tree, beyond, centre, far2, normal, moment = field
     total, node = 0.0, 0

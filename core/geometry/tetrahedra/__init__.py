@@ -1,1 +1,1 @@
-"""Tetrahedral meshing of a surface by three methods (draft, robust, clean), with local refinement."""
+"""Tetrahedral meshing of a surface by three methods (draft, robust, clean), and local refinement."""

@@ -1,6 +1,6 @@
-"""Local refinement of the lattice: tets near painted surface are bisected, and new tets outside the body are removed.
+"""Local refinement of the lattice by bisection of tets near painted surface.
 
-The unit of length is the side of an unrefined cell.
+New tets outside the body are removed. The unit of length is the side of an unrefined cell.
 """
 
 from __future__ import annotations
@@ -20,28 +20,37 @@ from .sizing_field import SizingField, refuse_too_many
 CELL_VOLUME = 1.0 / 12.0
 """Volume of a tet of the lattice."""
 NEARLY = 0.34
-"""Upper bound on the distance of any point in a tet from the nearest test point (``_SPREAD``), as a fraction of the
-distance from the tet's centroid to the tet's farthest corner. In all shapes of tets that bisection makes, no point is
-farther than 0.333 from a test point.
+"""Largest distance of a point in a tet from the nearest test point (``_SPREAD``), in radii of the tet.
+
+The radius is the distance from the tet's centroid to its farthest corner. In all shapes of tets that bisection makes,
+no point is farther than 0.333 from a test point.
 """
 _STEPS = [(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)]
 _SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
-"""Barycentric weights (14,4) of the test points in a tet, at which the depth below the body's surface is evaluated: ten
-evenly distributed points and the four corners.
+"""Barycentric weights (14,4) of the test points in a tet.
+
+Ten test points are evenly distributed, and four are the corners. The depth below the body's surface is evaluated at
+these points.
 """
 SLACK = 1.4
-"""Tets are halved while their volume exceeds this factor times the wanted volume. The final volumes are 0.7 to 1.4
-times the wanted volume.
+"""Largest volume of a tet relative to the wanted volume. Larger tets are halved.
+
+The final volumes are 0.7 to 1.4 times the wanted volume.
 """
 
 
 def refine(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, surface: SurfaceMesh, wanted: SizingField, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bisect the tets (m,4) of a lattice with vertices ``points`` (n,3) until they have the ``wanted`` sizes, and
-    remove new tets outside the ``surface``. Return the new points, the tets, and the mask of border tets.
+    """Bisect the tets of a lattice until they have the wanted sizes.
 
-    ``border`` (m,) bool masks the border tets: those that the surface cuts, and those added to connect tets by faces.
+    New tets outside the surface are removed. Return the new points, the tets, and the mask of border tets. Border tets
+    are those that the surface cuts, and those added to connect tets by faces.
+
+    ``points`` (n,3), ``tets`` (m,4): the lattice.
+    ``border`` (m,) bool: mask of border tets.
+    ``wanted``: wanted sizes.
+
     Raises MeshError if there would be more than ``most`` tets.
     """
     least = SLACK * CELL_VOLUME * wanted.least**3
@@ -69,10 +78,7 @@ def refine(
 
 
 def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
-    """Return a mask (m,) bool of the tets that may contain part of the body; ``corners`` (m,4,3) are the tets,
-    ``depth`` measures depths below the body's surface. The test is conservative: a tet that is not in the mask lies
-    outside the body and contains no point of its surface.
-    """
+    """Return the mask (m,) bool of the tets that may contain part of the body."""
     middles = corners.mean(axis=1)
     reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
     at_middle = depth.at(middles)
@@ -86,10 +92,7 @@ def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
 
 
 def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Extend the mask ``kept`` (m,) of ``tets`` (m,4) until, around every vertex, the tets in the mask are connected by
-    faces. Return the extended mask. The added tets are the shortest paths between groups of face-connected tets around
-    a vertex.
-    """
+    """Extend a mask of tets until its tets around each vertex are connected by faces."""
     kept = kept.copy()
     while True:
         loose = np.bincount(_stars(tets[kept]), minlength=int(tets.max()) + 1) > 1
@@ -106,23 +109,14 @@ def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    """Group tets by vertex: return, per vertex, the indices of the tets around it and the vertex's index. Tet
-    ``stars[i]`` has the vertex ``vertices[i]``; these k pairs are sorted by vertex. ``borders`` are the indices
-    i > 0 at which the vertex changes.
-    """
+    """Return, per vertex, the indices of the tets around it and the vertex's index."""
     parts = np.split(stars, borders) if len(stars) else []
     firsts = np.concatenate([[0], borders]).astype(np.int64)
     return [(part, int(vertices[first])) for part, first in zip(parts, firsts)]
 
 
 def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
-    """Return the indices of the fewest tets to add around a ``vertex`` so that two groups of kept tets become connected
-    by faces. Return an empty list if there is only one group.
-
-    ``star`` holds the indices of the tets around the vertex. Those of them that are in the mask ``kept`` (m,) form one
-    or more groups, where each group is connected by faces. The group of the first kept tet is joined to the nearest
-    other group.
-    """
+    """Return the fewest tets that connect two groups of kept tets around a vertex by faces, or []."""
     by_face: dict[tuple[int, int], list[int]] = {}
     for t in star:
         others = sorted(int(v) for v in tets[t] if v != vertex)
@@ -158,10 +152,7 @@ def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -
 
 
 def _stars(tets: np.ndarray) -> np.ndarray:
-    """Return an array of vertex indices of ``tets`` (m,4). A vertex occurs once for each group of face-connected tets
-    around the vertex. For example, a vertex occurs twice if the tets around the vertex form two groups that share no
-    face.
-    """
+    """Return vertex indices, each once per group of face-connected tets around the vertex."""
     faces = tets[:, FACES]  # (m,4,3), indexed by the corners of the tet
     order = np.sort(faces, axis=2).reshape(-1, 3)
     ranked = np.lexsort((order[:, 2], order[:, 1], order[:, 0]))

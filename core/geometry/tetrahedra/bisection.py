@@ -4,9 +4,9 @@ A tet is halved at its longest edge only if that edge is also the longest edge o
 tets are halved first, at their longest edges [Rivara 1984; in three dimensions: Plaza, Carey 2000]. The edge lengths
 along such a chain only grow, so it ends.
 
-A tet of the body-centred lattice has two longest edges, which are equally long; the order of preference in
-:func:`bisect` decides between them. The halves of such a tet, the quarters and the eighths have three different shapes.
-From then on the shapes repeat at half the size. No dihedral angle is under 45 degrees.
+A tet of the body-centred lattice has two longest edges of equal length. The order of preference in :func:`bisect`
+decides between them. The halves of such a tet, the quarters and the eighths have three different shapes. From then on
+the shapes repeat at half the size. No dihedral angle is under 45 degrees.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ Wanted = Callable[[np.ndarray], np.ndarray]
 def bisect(
     points: np.ndarray, tets: np.ndarray, wanted: Wanted, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Halve tets (m,4) with vertices ``points`` (n,3) until the function ``wanted`` marks no tet any more. Return the
-    points, the tets, and per returned tet the index of the original tet that contains it.
+    """Halve tets until a function marks none any more.
 
-    If the longest edges of a tet are equally long, an edge between two points of the mask ``preferred`` (n,) is halved
-    first, then the edge with the higher pair of vertex indices. New points are not preferred. The coordinates must be
-    such that edges of equal length have bitwise equal computed lengths.
+    Return the points, the tets, and per returned tet the index of the original tet that contains it. If the longest
+    edges of a tet are equally long, an edge between two preferred points is halved first, then the edge with the higher
+    pair of vertex indices. New points are not preferred. Edges of equal length must have bitwise equal computed
+    lengths.
+
+    ``points`` (n,3), ``tets`` (m,4): the mesh.
+    ``wanted``: function that marks the tets to halve.
+    ``preferred`` (n,): mask of the preferred points.
     """
     parents = np.arange(len(tets))
     while True:
@@ -43,9 +47,9 @@ def bisect(
 def _halve(
     points: np.ndarray, tets: np.ndarray, parents: np.ndarray, marked: np.ndarray, preferred: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Halve each tet of the mask ``marked`` (m,) at its longest edge. If another tet around this edge has a longer
-    edge, the other tet is halved instead, and the marked tet is left for a later call.
-    Return the points, the tets, ``parents`` (the index of each tet's original tet), and the number of new points.
+    """Halve each marked tet at its longest edge, unless a tet around the edge has a longer one.
+
+    Return the points, the tets, the index of each tet's original tet, and the number of new points.
     """
     pairs = np.sort(tets[:, EDGES], axis=2).astype(np.int64)
     keys, edges = np.unique(pairs[..., 0] * len(points) + pairs[..., 1], return_inverse=True)

@@ -1,9 +1,9 @@
-"""Fraction of a tetrahedron inside a surface, and the centre of mass of that part: exact for closed surfaces.
+"""Fraction of a tetrahedron inside a surface, and the centre of mass of that part.
 
-A point is inside if the generalised winding number w has ``|w| > 1/2`` there. Across a triangle of the surface w jumps
-by one. So the value of w at one point p in a tet T, and the triangles clipped to T, determine w everywhere in T. The
-region behind a triangle, as seen from p, is the shadow of the triangle. In the shadow w is lower by one, or higher by
-one if p sees the triangle's back.
+The result is exact for closed surfaces. A point is inside if the generalised winding number w has ``|w| > 1/2`` there.
+Across a triangle of the surface w jumps by one. So the value of w at one point p in a tet T, and the triangles clipped
+to T, determine w everywhere in T. The region behind a triangle, as seen from p, is the shadow of the triangle. In the
+shadow w is lower by one, or higher by one if p sees the triangle's back.
 
 T is cut into four tets (p, F), each spanned by p and a face F of T. The part of a triangle that lies in (p, F) is a
 piece Q. The shadow of Q in (p, F) lies between Q and the projection of Q from p onto F. The shadow is the cone from p
@@ -35,30 +35,35 @@ from ..mesh.winding_number import WindingNumber, winding_at
 DEPTH = 2
 """Largest number of successive cuts of a tet into eight."""
 CLEAR = 0.1
-"""The winding number w is uncertain if the distance of ``|w|`` from 1/2 is at most this. The value is nearly twice the
-largest error, 0.06, of the Taylor series that approximates w.
+"""Distance of ``|w|`` from 1/2 up to which the winding number w is uncertain.
+
+The value is nearly twice the largest error, 0.06, of the Taylor series that approximates w.
 """
 SHEET = 0.25
-"""A surface is a sheet if ``|w|`` at the surface differs from 1/2 by less than this; w is the winding number. Across a
-sheet, w passes from -1/2 to 1/2, so neither side is inside. Across the surface of a body, w passes from 0 to 1. Exactly
-at the surface, round-off decides which of the two values is computed.
+"""Largest difference of ``|w|`` at a surface from 1/2 at which the surface is a sheet. w is the winding number.
+
+Across a sheet, w passes from -1/2 to 1/2, so neither side is inside. Across the surface of a body, w passes from 0 to
+1. Exactly at the surface, round-off decides which of the two values is computed.
 """
 CORNER = 1e-3
-"""Lower bound on the barycentric coordinates of the inside part's centre of mass. A tet's mass is distributed to the
-corners by these coordinates, so the bound gives every vertex some mass.
+"""Lower bound on the barycentric coordinates of the inside part's centre of mass.
+
+A tet's mass is distributed to the corners by these coordinates, so the bound gives every vertex some mass.
 """
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
-"""Barycentric coordinates of the point p in a tet at which the winding number is always evaluated. The point is near
-the middle, but on no plane in which a surface is likely to lie.
+"""Barycentric coordinates of the point p in a tet at which the winding number is always evaluated.
+
+The point is near the middle, but on no plane in which a surface is likely to lie.
 """
 _ASKED = 0.2
-"""Fraction of the distance to the point p by which four sample points are moved from a tet's corners towards p. The
-winding number is sampled at these points and at p, which lies near the middle of the tet.
+"""Fraction of the path from a tet's corner to the point p at which a sample point lies.
+
+The winding number is sampled at four such points and at p, which lies near the middle of the tet.
 """
 
 
 class VolumeFractions(NamedTuple):
-    """Parts of m tets: how much of each tet lies inside a surface, and where.
+    """Parts of m tets inside a surface.
 
     Attributes
     ----------
@@ -77,8 +82,10 @@ class VolumeFractions(NamedTuple):
 
 
 def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFractions:
-    """Return how much of each of m tets lies inside a surface, and where. ``winding`` computes the winding number of
-    the surface. ``corners`` (m,4,3): corners of the tets, which must be positively oriented.
+    """Return the parts of tets inside a surface.
+
+    ``corners`` (m,4,3): corners of the tets, which must be positively oriented.
+    ``winding``: winding number of the surface.
     """
     corners = np.ascontiguousarray(corners, dtype=np.float64)
     m = len(corners)
@@ -94,10 +101,10 @@ def volume_fractions(corners: np.ndarray, winding: WindingNumber) -> VolumeFract
 
 @inner_kernel
 def _clipped(polygon, count, spare, plane):
-    """Clip a polygon in place to one of the four half-spaces that bound a tet; return its new number of corners.
+    """Clip a polygon to a half-space that bounds a tet, and return its new number of corners.
 
-    The first ``count`` rows of ``polygon`` (8,3) are its corners: three barycentric coordinates (b0, b1, b2) each.
-    ``spare`` (8,3) is scratch. For ``plane`` 0 to 2 the half-space is ``b[plane] >= 0``, for 3 ``b0 + b1 + b2 <= 1``.
+    A corner is a row (b0, b1, b2) of ``polygon``. The half-space is ``b[plane] >= 0``, or ``b0 + b1 + b2 <= 1`` for
+    plane 3.
     """
     kept = 0
     for k in range(count):
@@ -121,9 +128,7 @@ def _clipped(polygon, count, spare, plane):
 def _add_shadow(polygon, count, shadow):
     """Add the signed volume and the three first moments of a polygon's shadow to ``shadow`` (4,).
 
-    The polygon lies in a tet of volume 1 with the apex p. Its shadow is the region behind the polygon, as seen from p,
-    up to the face opposite to p. The first ``count`` rows of ``polygon`` are the polygon's corners: their barycentric
-    coordinates for the three corners of that face. The moments are the integrals of these coordinates over the shadow.
+    The shadow is the region behind the polygon in a tet of volume 1, as seen from the apex p.
     """
     reach = np.empty(count)
     for k in range(count):
@@ -154,10 +159,7 @@ def _inverse(e, out):
 
 @inner_kernel
 def _near(corners, tree, near_triangles):
-    """Find the triangles of ``tree`` whose boxes overlap the box of a tet with ``corners`` (4,3). Write the indices of
-    these triangles to ``near_triangles``; if this array is too short, use a longer copy. Return the array used and the
-    number of triangles.
-    """
+    """Collect the triangles with boxes that overlap a tet's box. Return their indices and their number."""
     low, high = box_of(corners)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
     count = 0
@@ -177,16 +179,10 @@ def _near(corners, tree, near_triangles):
 
 @inner_kernel
 def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
-    """Cut a tet into four tets, each spanned by the point p and a face, and clip triangles to each of the four tets. A
-    piece is a part of a triangle that lies in one of the four tets. Return the number of pieces.
+    """Add the shadows of all pieces of surface in a tet to ``shadows`` (4,4), and return the number of pieces.
 
-    The shadow of a piece is the region behind the piece, as seen from p, up to the face. The signed volumes and the
-    three first moments (:func:`_add_shadow`) of the shadows are added to ``shadows`` (4,4), one row per face. The mean
-    of the corners of the largest piece (three coordinates) and twice the piece's area are written to ``largest`` (4,),
-    unless ``largest`` holds a larger area.
-
-    ``corners`` (4,3): corners of the tet. The triangles are ``triangles[near_triangles[:count]]``, of ``triangles``
-    (t,3,3).
+    The tet is cut into four tets, each spanned by p and a face. A piece is a part of a triangle in one of the four
+    tets.
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
@@ -220,12 +216,7 @@ def _shadows(corners, p, triangles, near_triangles, count, shadows, largest):
 
 @inner_kernel
 def _note_largest(polygon, count, edges, p, largest):
-    """Write the mean of a polygon's corners (three coordinates) and twice the polygon's area to ``largest`` (4,). Do
-    nothing if ``largest`` holds a larger area.
-
-    The polygon lies in a tet that has the corner p. ``edges`` (3,3) are the tet's edge vectors from p. The polygon has
-    ``count`` corners, and corner k is at ``p + polygon[k] @ edges``.
-    """
+    """Write the mean of a polygon's corners and twice its area to ``largest`` (4,), unless it holds a larger area."""
     area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(count):
         middle = moved(middle, 1.0 / count, polygon[k])
@@ -240,10 +231,7 @@ def _note_largest(polygon, count, edges, p, largest):
 
 @inner_kernel
 def _asked(corners, p, w_at_p, field):
-    """Evaluate the winding number w of the surface at five points in a tet with ``corners`` (4,3): a point p near its
-    middle, where the known value is ``w_at_p``, and four points near the corners. Return the lowest w, the highest w,
-    and False if ``|w|`` is close to 1/2 at one of the points, True otherwise. ``field`` is ``WindingNumber.field``.
-    """
+    """Return the lowest and highest of five winding numbers in a tet, and False if one is uncertain."""
     low, high, sure = w_at_p, w_at_p, abs(abs(w_at_p) - 0.5) > CLEAR
     for c in range(4):
         w = winding_at(moved(corners[c], _ASKED, minus(p, corners[c])), field)
@@ -254,11 +242,7 @@ def _asked(corners, p, w_at_p, field):
 
 @inner_kernel
 def _simple(low, high, pieces):
-    """Return True if the volume inside a tet can be computed without cutting the tet. ``low`` and ``high`` are the
-    lowest and the highest winding number sampled in the tet. ``pieces`` is the number of pieces of the surface in the
-    tet. Without pieces the tet must be wholly inside or wholly outside. With pieces the winding number may take the
-    value 0 and only one of the values 1 and -1.
-    """
+    """Return True if the volume inside a tet can be computed without cutting the tet."""
     if pieces == 0:
         return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
     return max(high, -low) < 1.5 and (low > -0.5 or high < 0.5)
@@ -266,13 +250,13 @@ def _simple(low, high, pieces):
 
 @inlined
 def _blend(b, corners):
-    """Return the point with the barycentric coordinates b (4,) in a tet with ``corners`` (4,3)."""
+    """Return the point of a tet with the barycentric coordinates b (4,)."""
     return moved(combine(b, (corners[0], corners[1], corners[2])), b[3], corners[3])
 
 
 @inner_kernel
 def _copy(source, target):
-    """Copy a 4 x 4 matrix. Numba takes longer to compile a slice assignment, since that checks shapes."""
+    """Copy a 4 x 4 matrix. Numba compiles a slice assignment more slowly, since that checks shapes."""
     for c in range(4):
         for d in range(4):
             target[c, d] = source[c, d]
@@ -280,16 +264,7 @@ def _copy(source, target):
 
 @inner_kernel
 def _measure_one(corners, base, field, near_triangles, total, largest):
-    """Measure the part of a tet that lies inside the surface. Add the volume of the part, and the integrals of the four
-    barycentric coordinates over the part, to ``total`` (5,); both are divided by the volume of the tet. The tet is cut
-    into smaller tets if necessary (:func:`_simple`).
-
-    ``corners`` (4,3): corners of the tet. ``base`` (4,): barycentric coordinates of the point p at which the winding
-    number is computed. ``field``: ``WindingNumber.field`` of the surface. ``largest`` (4,) receives data of the largest
-    piece of surface in the tet: the mean of the piece's corners (three coordinates), and twice the area.
-    ``near_triangles`` is a buffer for triangle indices. Return this buffer, or a longer one that replaced it, for use
-    with the next tet.
-    """
+    """Add the volume of a tet's inside part and its barycentric moments, per volume of the tet, to ``total`` (5,)."""
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
     for c in range(4):
@@ -341,27 +316,13 @@ def _measure_one(corners, base, field, near_triangles, total, largest):
 
 @inner_kernel
 def _is_sheet(largest, field):
-    """Return True if the largest piece of surface in a tet belongs to a sheet, which encloses nothing. ``largest`` (4,)
-    holds a point of that piece (three coordinates) and twice the area of the piece; the area is 0 if the tet contains
-    no piece. ``field`` is ``WindingNumber.field``.
-    """
+    """Return True if the largest piece of surface in a tet belongs to a sheet."""
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
-    """Return the orientation of the surface in a tet: 1 if the surface's normals point outwards, -1 if they point
-    inwards, 0 if the surface is a sheet, which encloses nothing.
-
-    ``lowest`` and ``highest`` are the extreme winding numbers w at the sampled points. If ``|w| > 1/2`` at one of these
-    points, the sign of w there decides. If not, and the surface is not a sheet, the orientation is chosen so that the
-    enclosed volume is positive.
-
-    ``base`` (4,): barycentric coordinates of a point p in the tet. ``shadows`` (4,4) has a row for each face of the
-    tet: the volume and the moments of the regions behind the surface, as seen from p (:func:`_shadows`). ``largest``
-    (4,): a point of the largest piece of surface (three coordinates), and twice the piece's area. ``field`` is
-    ``WindingNumber.field``.
-    """
+    """Return the orientation of the surface in a tet: 1 outwards, -1 inwards, 0 for a sheet."""
     if max(highest, -lowest) > 0.5:
         return 1.0 if highest > -lowest else -1.0
     if _is_sheet(largest, field):
@@ -374,12 +335,7 @@ def _turned(lowest, highest, shadows, base, largest, field):
 
 @inner_kernel
 def _add_parts(w_at_p, orientation, shadows, base, part):
-    """Write the volume of the inside part of a tet of volume 1, and the integrals of the four barycentric coordinates
-    over that part, to ``part`` (5,). ``base`` (4,) are the barycentric coordinates of a point p in the tet. ``w_at_p``
-    is the absolute winding number at p, rounded to a whole number; it is 0 if p is outside. ``orientation`` is 1 if the
-    surface's normals point outwards, -1 if inwards, 0 for a sheet. ``shadows`` (4,4) is the result of :func:`_shadows`
-    for p: for each face of the tet, the volume and the moments of the regions behind the surface, as seen from p.
-    """
+    """Write the inside volume of a tet of volume 1 and its four barycentric moments to ``part`` (5,)."""
     part[:] = 0.0
     for face in range(4):
         own = base[face]  # volume of the tet (p, face)
@@ -396,10 +352,7 @@ def _add_parts(w_at_p, orientation, shadows, base, part):
 
 @inner_kernel
 def _cut(coordinates, children):
-    """Cut a tet into eight of equal volume: four at its corners, and four around a diagonal of the octahedron between
-    them. The corners' barycentric coordinates in the original tet are the rows of ``coordinates`` (4,4); those of the
-    parts are written to ``children`` (8,4,4).
-    """
+    """Cut a tet into eight of equal volume, with barycentric coordinates ``children`` (8,4,4)."""
     middle = np.empty((4, 4, 4))
     for a in range(4):
         for b in range(4):

@@ -1,4 +1,4 @@
-"""Volume that a surface encloses, with which the volume of its tetrahedra is compared."""
+"""Volume that a surface encloses, for comparison with the volume of its tetrahedra."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from .sizing_field import cubes
 ALONG = 8
 """Number of cubes along the surface's longest side. For closed surfaces any number gives the same volume."""
 FLATTEST = 0.01
-"""Lower bound on each side of the box around a surface, as a fraction of the box's longest side. The box is divided
-into cubes, and a flat surface would give cubes of no thickness.
+"""Lower bound on each side of the box around a surface, as a fraction of the longest side.
+
+The box is divided into cubes, and a flat surface would give cubes of no thickness.
 """
 
 
 def enclosed_volume(surface: SurfaceMesh) -> float:
-    """Return the volume, m³, with ``|winding number| > 1/2``; exact for closed surfaces without self-intersections."""
+    """Return the volume, m³, with ``|winding number| > 1/2``.
+
+    The volume is exact for closed surfaces without self-intersections.
+    """
     triangles = proper_faces(surface)
     if len(triangles) == 0:
         return 0.0

@@ -2,7 +2,7 @@
 
 Traps: fTetWild may write to the process's standard output, which may be a pipe to the caller, and leaves a file in the
 working folder. So during the run output goes to standard error, and the working folder is a temporary one. The tets
-differ a little from run to run, even with one thread: callers that need the same tets twice must store them.
+differ a little from run to run, even with one thread. Callers that need the same tets twice must store them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ _EVENLY = BackgroundMesh(np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.
 def robust_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return tets that fill a surface. Their edges are about as long as the surface's longest side divided by
-    ``cells_across``.
+    """Return tets that fill a surface.
 
-    The tets follow the surface within a thousandth of its size, so vertices of the surface may lie outside by as much.
-    Meshing takes seconds to minutes. ``fineness`` (n,), 0 to 1, is the painted refinement per vertex; where it is 1,
-    edges are shorter by the factor ``finest``.
+    Edges are about as long as the surface's longest side divided by ``cells_across``. The tets follow the surface
+    within a thousandth of its size, so vertices of the surface may lie outside by as much. Meshing takes seconds to
+    minutes.
+
+    ``fineness`` (n,), 0 to 1, or None: painted refinement per vertex.
+    ``finest``: factor by which edges are shorter where ``fineness`` is 1.
 
     Raises
     ------
@@ -63,9 +65,7 @@ def robust_tets(
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float, sizing: BackgroundMesh
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return fTetWild's vertices (n,3) and tets (m,4) for a surface in the unit box. ``edge`` is the wanted edge
-    length. It is ignored if the mesh ``sizing`` is not empty and gives the lengths by position.
-    """
+    """Return fTetWild's vertices (n,3) and tets (m,4) for a surface in the unit box."""
     optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
     edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # fTetWild's defaults; log: critical
     shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)

@@ -2,8 +2,9 @@
 
 Two triangles cross if an edge of one triangle passes through the interior of the other. The edge AB passes through the
 interior of triangle T under two conditions. A and B lie on different sides of the plane of T, and the corners of T wind
-around the line AB in one direction. Both conditions are signs of 3 x 3 determinants, which count as zero within the
-round-off of coordinates [predicates: Guigue, Devillers 2003]. A tree of bounding boxes finds candidate pairs.
+around the line AB in one direction. Both conditions are signs of 3 x 3 determinants. A determinant counts as zero
+within the round-off of coordinates [predicates: Guigue, Devillers 2003]. A tree of bounding boxes finds candidate
+pairs.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.n
     """Return the indices (k,) int64 of the triangles that cross another triangle.
 
     Triangles that only touch, or are coplanar, do not count as crossing. If two triangles share a vertex, only the
-    edges opposite to this vertex can cross the other triangle. Triangles that share an edge never cross. ``positions``
-    (n,3): vertex positions. ``triangles`` (t,3): vertex indices.
+    edges opposite to this vertex can cross the other triangle. Triangles that share an edge never cross.
+
+    ``positions`` (n,3): of the vertices.
+    ``triangles`` (t,3): vertex indices.
     """
     if len(triangles) == 0:
         return np.empty(0, dtype=np.int64)
@@ -40,9 +43,7 @@ def _sum_of_sizes(a):
 
 @inner_kernel
 def _side(a, b, c, d, slack):
-    """Return the side of the triangle a, b, c on which point d lies: 1 on the side of its normal, -1 on the other, 0 on
-    the plane within the round-off ``slack``.
-    """
+    """Return the side of a triangle on which point d lies: 1 above, -1 below, 0 on the plane."""
     u, v, w = minus(b, a), minus(c, a), minus(d, a)
     volume = dot(u, cross(v, w))
     x, y, z = _sum_of_sizes(u), _sum_of_sizes(v), _sum_of_sizes(w)
@@ -52,9 +53,7 @@ def _side(a, b, c, d, slack):
 
 @inner_kernel
 def _passes(p, q, t, slack):
-    """Return True if segment pq passes through the interior of triangle t (3,3). ``slack`` is the round-off of
-    coordinates.
-    """
+    """Return True if segment pq passes through the interior of triangle t (3,3)."""
     if _side(t[0], t[1], t[2], p, slack) * _side(t[0], t[1], t[2], q, slack) >= 0:
         return False
     u = _side(p, q, t[0], t[1], slack)
@@ -63,10 +62,7 @@ def _passes(p, q, t, slack):
 
 @inner_kernel
 def _edge_passes(s, t, shared, slack):
-    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3). If s and t share a vertex, ``shared``
-    is the number, 0 to 2, of this vertex among the corners of s, and only the opposite edge of s is tested. Otherwise
-    ``shared`` is -1. ``slack`` is the round-off of coordinates.
-    """
+    """Return True if an edge of triangle s (3,3) passes through triangle t (3,3)."""
     for k in range(3):
         if (shared < 0 or shared == k) and _passes(s[(k + 1) % 3], s[(k + 2) % 3], t, slack):
             return True
@@ -75,9 +71,7 @@ def _edge_passes(s, t, shared, slack):
 
 @inner_kernel
 def _cross(corners, triangles, i, j, slack):
-    """Return True if triangles i and j, of ``corners`` (t,3,3) and vertex indices ``triangles`` (t,3), pass through
-    each other.
-    """
+    """Return True if triangles i and j pass through each other."""
     common, in_i, in_j = 0, -1, -1
     for a in range(3):
         for b in range(3):
@@ -90,9 +84,7 @@ def _cross(corners, triangles, i, j, slack):
 
 @kernel
 def _find(corners, triangles, slack, tree, found):
-    """Set ``found`` (t,) to True for each triangle that crosses another; ``tree`` holds the bounding boxes of all t
-    triangles.
-    """
+    """Set ``found`` (t,) to True for each triangle that crosses another."""
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     for i in range(len(corners)):
         low, high = box_of(corners[i])

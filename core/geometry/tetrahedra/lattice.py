@@ -4,7 +4,7 @@ Tets are kept if they contain a point of the surface (every triangle is sampled 
 centroid lies inside by generalised winding number. Every part of the inside touches the surface: away from the surface
 the winding number is a harmonic function, so no region of high values is surrounded by low values. A flood fill from
 the tets at the surface thus finds the whole inside, and evaluates the winding number nowhere else. Finally tets are
-added until, around every vertex, the kept tets are connected by faces: no part hangs on an edge or a vertex only.
+added until, around every vertex, the kept tets are connected by faces. So no part hangs on an edge or a vertex only.
 
 The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets. The ends of its longest side
 lie a quarter cell away from lattice planes. All geometry is in units of a cell: size and position of the body do not
@@ -33,27 +33,30 @@ from .tet_count import MAX_TETS, expected_tets, measure_surface
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 DIGITS = 9
-"""Number of decimals to which positions, in cells, are rounded. The rounding removes the small errors of converting a
-scene's unit of length to cells. So a face on a lattice plane stays exactly on that plane in every unit of length.
+"""Number of decimals to which positions, in cells, are rounded.
+
+The rounding removes the small errors of converting a scene's unit of length to cells. So a face on a lattice plane
+stays exactly on that plane in every unit of length.
 """
 SHEET_FILL = 0.1
 """Fraction that is assumed filled in tets that a sheet crosses, since a sheet encloses no volume."""
 LEAST_FILL = 1e-3
-"""Least filled fraction of a tet, so that every vertex has mass; it adds at most 3e-4 of an ordinary body's mass."""
+"""Least filled fraction of a tet, so that every vertex has mass. It adds at most 3e-4 of an ordinary body's mass."""
 
 
 def lattice_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return lattice tets that fill a surface: ``cells_across`` cubic cells of 12 tets along its longest side.
+    """Return lattice tets that fill a surface, 12 per cubic cell.
 
     Parameters
     ----------
     surface : SurfaceMesh
-        Valid (see ``SurfaceMesh.validate``); open, non-manifold, self-intersecting or inside-out is fine.
+        Valid (see ``SurfaceMesh.validate``). It may be open, non-manifold, self-intersecting or inside-out.
     cells_across : int, at least 2
+        Number of cells along the longest side.
     fineness : (n,) or None
-        Painted refinement per vertex, 0 to 1; where it is 1, cells are smaller by the factor ``finest``.
+        Painted refinement per vertex, 0 to 1. Where it is 1, cells are smaller by the factor ``finest``.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
 
 
 def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
-    """Add all tets inside the surface to the set ``masks``, by a flood fill from the tets already in it."""
+    """Add all tets inside the surface to the set ``masks``, by a flood fill from the tets in it."""
     tried = masks.copy()
     cells = _list(masks)
     while len(cells):
@@ -128,9 +131,7 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
 def _filled(
     points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``fill`` (m,) and ``middle`` (m,4) of :class:`TetMesh` for ``tets`` (m,4). They are computed for tets in
-    the mask ``border`` (m,); all others are full.
-    """
+    """Return ``fill`` (m,) and ``middle`` (m,4) of :class:`TetMesh`, computed for border tets only."""
     fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
     parts = volume_fractions(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
@@ -139,14 +140,12 @@ def _filled(
 
 
 def _members(masks: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return a mask (m,) bool that is True for each tet in the set ``masks``, which has one 12-bit mask per cell. The
-    tets are named by ``ids`` (m,): 12 times the cell's index, plus the tet's number in the cell (slot), 0 to 11.
-    """
+    """Return the mask (m,) bool of the tets ``12 * cell + slot`` that are in the set ``masks``."""
     return (masks.ravel()[ids // 12] >> (ids % 12).astype(np.uint16)) & 1 == 1
 
 
 def _list(masks: np.ndarray) -> np.ndarray:
-    """Return the tets in the set ``masks`` as a sorted list of rows (cell x, y, z, slot), (m,4) int64."""
+    """Return the tets in the set ``masks`` as sorted rows (cell x, y, z, slot), (m,4) int64."""
     flat = masks.ravel()
     occupied = np.flatnonzero(flat)
     row, slot = np.nonzero((flat[occupied, None] >> np.arange(12, dtype=np.uint16)) & 1)
@@ -154,9 +153,7 @@ def _list(masks: np.ndarray) -> np.ndarray:
 
 
 def _collect(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tets in the set ``masks`` as three arrays: their ids (m,) int64, 12 * cell index + slot; the lattice
-    points that they use, (n,3) int64, in doubled coordinates; and the tets as indices of these points, (m,4) int32.
-    """
+    """Return the ids ``12 * cell + slot`` (m,), the doubled lattice points (n,3) and the tets (m,4) of a set."""
     cells = _list(masks)
     corners = _all_corners(cells)
     shape = 2 * np.array(masks.shape, dtype=np.int64) + 3
@@ -178,16 +175,13 @@ def _mark(masks, points):
 
 @kernel
 def _add_all(masks, cells):
-    """Add the tets of the list ``cells`` (m,4), with rows (cell x, y, z, slot), to the set ``masks``."""
     for t in range(len(cells)):
         add_tet(masks, cells[t], cells[t, 3])
 
 
 @kernel
 def _all_corners(cells):
-    """Return the corners (m,4,3) of the tets in the list ``cells`` (m,4), whose rows are (cell x, y, z, slot). The
-    corners are in doubled coordinates, twice the position in cells, which are whole numbers also at cell centres.
-    """
+    """Return the corners (m,4,3) of the tets in a list, in doubled integer coordinates."""
     corners = np.empty((len(cells), 4, 3), dtype=np.int64)
     for t in range(len(cells)):
         tet_corners(cells[t, 0], cells[t, 1], cells[t, 2], cells[t, 3], corners[t])
@@ -196,10 +190,7 @@ def _all_corners(cells):
 
 @kernel
 def _untried_neighbours(cells, tried):
-    """Return those face neighbours of the tets in the list ``cells`` (m,4) that are not in the set ``tried``, and add
-    these neighbours to ``tried``. Return them as a list (k,4) with rows (cell x, y, z, slot), and their centroids
-    (k,3), in units of cells.
-    """
+    """Return the untried face neighbours of tets, (k,4), and their centroids (k,3), in cells."""
     found = np.empty((4 * len(cells), 4), dtype=np.int64)
     centroids = np.empty((4 * len(cells), 3))
     corners = np.empty((4, 3), dtype=np.int64)
@@ -223,12 +214,8 @@ def _untried_neighbours(cells, tried):
 
 @inner_kernel
 def _bridge(kept, adjacent, path):
-    """Find the fewest tets to add around a vertex so that two groups of kept tets become connected by faces. Write the
-    indices of the added tets, 0 to 23, to ``path`` (24,), and return their number; 0 if there is only one group.
-
-    Of the 24 tets around the vertex, those in the mask ``kept`` (24,) form one or more groups, where each group is
-    connected by faces. The group of the first kept tet is joined to the nearest other group. ``adjacent`` (24,24) is
-    the face adjacency of the 24 tets.
+    """Write the fewest tets that connect two groups of kept tets around a vertex by faces to ``path``, and return their
+    number.
     """
     parent = np.full(24, -2, dtype=np.int64)
     queue = np.empty(24, dtype=np.int64)
@@ -268,9 +255,7 @@ def _bridge(kept, adjacent, path):
 
 @inner_kernel
 def _near_kept(masks, i, j, k):
-    """Return True if the set ``masks`` has a tet in one of the eight cells with the indices i - 1 or i, j - 1 or j, and
-    k - 1 or k. All tets around the lower corner and the centre of cell (i, j, k) belong to these eight cells.
-    """
+    """Return True if the set ``masks`` has a tet near the lower corner or the centre of a cell."""
     for a in range(i - 1, i + 1):
         for b in range(j - 1, j + 1):
             for c in range(k - 1, k + 1):
@@ -281,10 +266,7 @@ def _near_kept(masks, i, j, k):
 
 @inner_kernel
 def _join_star(masks, added, adjacent, vertex):
-    """Add tets to the set ``masks`` until all tets of ``masks`` around a lattice vertex are connected by faces. Return
-    True if a tet was added. The set ``added`` collects the tets that were added. ``vertex`` (3,) is twice the vertex's
-    position in cells, whole numbers. ``adjacent`` is the result of :func:`star_adjacency`.
-    """
+    """Add tets to a set until its tets around a lattice vertex are connected by faces. Return True if any is added."""
     kept = np.empty(24, dtype=np.bool_)
     path = np.empty(24, dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
@@ -305,9 +287,7 @@ def _join_star(masks, added, adjacent, vertex):
 
 @kernel
 def _join_stars(masks):
-    """Add tets to the set ``masks`` until, around every vertex, the tets of the set are connected by faces. Return the
-    set of added tets. A set is a grid of 12-bit masks, one per lattice cell, with one bit per tet of the cell.
-    """
+    """Add tets to a set until, around every vertex, its tets are connected by faces. Return the set of added tets."""
     added = np.zeros_like(masks)
     adjacent = star_adjacency()
     vertex = np.empty(3, dtype=np.int64)

@@ -21,8 +21,12 @@ from ...foundation.kernels.jit import inner_kernel
 
 @inner_kernel
 def tet_corners(i, j, k, slot, corners):
-    """Write the corners of tet number ``slot``, 0 to 11, of cell (i, j, k) to ``corners`` (4,3). The corners are in an
-    order of positive orientation, and in doubled coordinates: twice the position in cells, which are whole numbers.
+    """Write the corners of a lattice tet to ``corners`` (4,3), in positive orientation.
+
+    The corners are in doubled integer coordinates, twice the position in cells.
+
+    ``i``, ``j``, ``k``: indices of the cell.
+    ``slot``: number of the tet in the cell, 0 to 11.
     """
     axis = slot // 4
     across = (axis + 1 + (slot // 2) % 2) % 3
@@ -42,8 +46,11 @@ def tet_corners(i, j, k, slot, corners):
 
 @inner_kernel
 def locate(x, y, z, cell):
-    """Find the tet that contains the point (x, y, z), in units of cells. Write the indices of the tet's cell to
-    ``cell`` (3,). Return the number of the tet within the cell (slot), 0 to 11.
+    """Find the tet that contains a point.
+
+    Write the indices of the tet's cell to ``cell`` (3,). Return the number of the tet within the cell (slot), 0 to 11.
+
+    ``x``, ``y``, ``z``: the point, in units of cells.
     """
     u = np.empty(3)
     p = (x, y, z)
@@ -65,7 +72,10 @@ def locate(x, y, z, cell):
 
 @inner_kernel
 def in_grid(masks, cell):
-    """Return True if the cell with the indices ``cell`` (3,) lies within the grid ``masks``."""
+    """Return True if a cell lies within the grid ``masks``.
+
+    ``cell`` (3,): indices of the cell.
+    """
     inside = True
     for a in range(3):
         inside = inside and 0 <= cell[a] < masks.shape[a]
@@ -74,25 +84,35 @@ def in_grid(masks, cell):
 
 @inner_kernel
 def has_tet(masks, cell, slot):
-    """Return True if the set ``masks`` contains tet ``slot`` of the cell with the indices ``cell`` (3,); False for a
-    cell outside the grid.
+    """Return True if the set ``masks`` contains a tet.
+
+    The result is False for a cell outside the grid.
+
+    ``cell`` (3,): indices of the cell.
+    ``slot``: number of the tet in the cell, 0 to 11.
     """
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
 @inner_kernel
 def add_tet(masks, cell, slot):
-    """Add tet ``slot`` of the cell with the indices ``cell`` (3,) to the set ``masks``."""
+    """Add a tet to the set ``masks``.
+
+    ``cell`` (3,): indices of the cell.
+    ``slot``: number of the tet in the cell, 0 to 11.
+    """
     masks[cell[0], cell[1], cell[2]] |= np.uint16(1 << slot)
 
 
 @inner_kernel
 def face_neighbour(corners, opposite, cell):
-    """Find a tet's neighbour across the face opposite to corner ``opposite``, 0 to 3. Write the indices of the
-    neighbour's cell to ``cell`` (3,). Return the number of the neighbour within the cell (slot), 0 to 11.
+    """Find a tet's neighbour across a face.
 
-    The neighbour is the tet that contains a point slightly beyond the face's middle. ``corners`` (4,3): the tet's
-    corners in doubled coordinates, which are twice the position in cells.
+    Write the indices of the neighbour's cell to ``cell`` (3,). Return the number of the neighbour within the cell
+    (slot), 0 to 11. The neighbour is the tet that contains a point slightly beyond the face's middle.
+
+    ``corners`` (4,3): the tet's corners in doubled coordinates, twice the position in cells.
+    ``opposite``: corner opposite to the face, 0 to 3.
     """
     p = np.zeros(3)
     for a in range(3):
@@ -106,13 +126,13 @@ def face_neighbour(corners, opposite, cell):
 
 @inner_kernel
 def star_tet(vertex, member, cell):
-    """Find tet number ``member``, 0 to 23, of the 24 tets around a lattice vertex. Write the indices of the tet's cell
-    to ``cell`` (3,). Return the number of the tet within the cell (slot), 0 to 11. ``vertex`` (3,): twice the vertex's
-    position in cells, whole numbers.
+    """Find one of the 24 tets around a lattice vertex.
 
-    The tet is the one that contains a point near the vertex. This point is displaced from the vertex along two axes,
-    farther along the first one. ``member`` encodes which axis is the first, which is the second, and the two
-    directions.
+    Write the indices of the tet's cell to ``cell`` (3,). Return the number of the tet within the cell (slot), 0 to 11.
+
+    ``vertex`` (3,): twice the vertex's position in cells, whole numbers.
+    ``member``: number of the tet, 0 to 23. It encodes two axes and the direction along each. The tet contains a point
+    displaced from the vertex along both axes, farther along the first one.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8
@@ -124,7 +144,10 @@ def star_tet(vertex, member, cell):
 
 @inner_kernel
 def star_adjacency():
-    """Return the face adjacency (24, 24) bool of the tets around a vertex: True for pairs with three common corners."""
+    """Return the face adjacency (24,24) bool of the tets around a lattice vertex.
+
+    Adjacent tets have three common corners.
+    """
     corners = np.empty((24, 4, 3), dtype=np.int64)
     cell = np.empty(3, dtype=np.int64)
     vertex = np.full(3, 9, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Cheap estimate of the number of tetrahedra that painted refinement adds, from sample points on the surface.
+"""Estimate of the number of tetrahedra that painted refinement adds, from sample points on the surface.
 
 The unit of length is the side of an unrefined cell. At the surface is a first layer of cells of the painted size ``s``.
 Below that layer the size grows by ``GRADING`` times the distance, up to 1. Consider a column of unit area from the
-surface down to the depth ``D``. Refinement multiplies the number of tets at each depth by ``1 / size³``, so the column
+surface down to the depth ``D``. Refinement multiplies the number of tets at each depth by ``1 / size³``. So the column
 has as many tets as an unrefined column of depth ``integral from 0 to D of 1 / size³``. At every sample point, ``D`` is
 the mean depth of the body: volume over area.
 """
@@ -40,15 +40,20 @@ class RefinementSamples:
     paint: np.ndarray
 
     def painted(self, surface: SurfaceMesh, fineness: np.ndarray) -> RefinementSamples:
-        """Return the same sample points with new ``paint``. The paint is interpolated from ``fineness`` (n,), the
-        painted refinement at the vertices of ``surface``, from 0 to 1.
+        """Return the same sample points with a new paint.
+
+        ``fineness`` (n,), 0 to 1: painted refinement at the vertices of ``surface``, which is interpolated to the
+        samples.
         """
         paint = np.einsum("kc,kc->k", self.barycentric, fineness[surface.triangles[self.triangles]])
         return RefinementSamples(self.triangles, self.barycentric, self.positions, np.clip(paint, 0.0, 1.0))
 
 
 def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
-    """Return ``SAMPLE_COUNT`` sample points on a surface, with a paint of 0; None if the surface has no area."""
+    """Return ``SAMPLE_COUNT`` sample points on a surface, or None if the surface has no area.
+
+    Their paint is 0.
+    """
     a, b, c = (surface.positions[surface.triangles[:, k]] for k in range(3))
     sums = np.cumsum(np.linalg.norm(np.cross(b - a, c - a), axis=1))
     if len(sums) == 0 or not sums[-1] > 0.0:
@@ -64,14 +69,17 @@ def sample_points(surface: SurfaceMesh) -> RefinementSamples | None:
 
 @lru_cache(maxsize=16)
 def refined_fractions(samples: RefinementSamples, cell: float, finest: float, depth: float) -> tuple[float, float]:
-    """Return two numbers for the estimate of the tets that painted refinement adds, averaged over the sample points.
+    """Return two numbers for the estimate of the tets that painted refinement adds.
 
-    The first number is for the tets below the surface. It is the number of tets that refinement adds below the area of
-    one cell face, divided by the number of tets in an unrefined cell. The second number is for the tets that the
-    surface cuts: the number of refined cells at the surface that replace one unrefined cell.
+    Both are means over the sample points:
 
-    ``cell``, the side of an unrefined cell, and the body's mean ``depth`` are in the unit of the positions. Where the
-    paint is 1, cells are smaller by the factor ``finest``.
+    - for the tets below the surface: the number of tets that refinement adds below the area of one cell face, divided
+      by the number of tets in an unrefined cell;
+    - for the tets that the surface cuts: the number of refined cells at the surface that replace one unrefined cell.
+
+    ``cell``: side of an unrefined cell, in the unit of the positions.
+    ``finest``: factor by which cells are smaller where the paint is 1.
+    ``depth``: mean depth of the body, in the unit of the positions.
     """
     positions = samples.positions / cell
     s = SizingField(positions, samples.paint, finest).at(positions)

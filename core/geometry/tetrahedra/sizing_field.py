@@ -50,8 +50,10 @@ class SizingField:
 
     @classmethod
     def on(cls, surface: SurfaceMesh, fineness: np.ndarray, finest: float) -> SizingField:
-        """Return the sizing field of a ``surface``, in units of cells, from the painted refinement ``fineness`` (n,), 0
-        to 1, at its vertices. Where the paint is 1, cells are smaller by the factor ``finest``.
+        """Return the sizing field of a surface in units of cells.
+
+        ``fineness`` (n,), 0 to 1: painted refinement at the vertices.
+        ``finest``: factor by which cells are smaller where ``fineness`` is 1.
         """
         painted = surface.triangles[(fineness[surface.triangles] > 0.0).any(axis=1)]
         samples = sample_surface(surface.positions, painted, SPACING)
@@ -59,7 +61,10 @@ class SizingField:
         return cls(samples.interpolate(surface.positions, painted), paint, finest)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the wanted sides of cells (n,) at ``points`` (n,3), as fractions of an unrefined cell's side."""
+        """Return the wanted sides of cells at points, (n,), as fractions of an unrefined cell's side.
+
+        ``points`` (n,3), in cells.
+        """
         wanted = np.ones(len(points))
         for size, tree in self._trees:
             distance, _ = tree.query(points, distance_upper_bound=size + (1.0 - size) / GRADING)
@@ -68,15 +73,24 @@ class SizingField:
 
 
 def is_finer(fineness: np.ndarray | None, finest: float) -> TypeGuard[np.ndarray]:
-    """Return True if painted refinement makes cells smaller anywhere: the factor ``finest`` exceeds 1, and the paint is
-    above 0 at some vertex. ``fineness`` (n,) is the paint per vertex, 0 to 1, or None.
+    """Return True if painted refinement makes cells smaller anywhere.
+
+    ``fineness`` (n,), 0 to 1, or None: painted refinement per vertex.
+    ``finest``: factor by which cells are smaller where ``fineness`` is 1.
     """
     return fineness is not None and finest > 1.0 and bool(fineness.any())
 
 
 class BackgroundMesh(NamedTuple):
-    """Tets (m,4) with vertices ``points`` (n,3) that fill a box. ``sizes`` (n,) are the wanted sizes at the vertices;
-    in a tet they vary linearly.
+    """Tet mesh of a box, with wanted sizes at its vertices.
+
+    In a tet the wanted size varies linearly.
+
+    Attributes
+    ----------
+    points : (n,3)
+    tets : (m,4), vertex indices
+    sizes : (n,), wanted sizes at the vertices
     """
 
     points: np.ndarray
@@ -85,11 +99,14 @@ class BackgroundMesh(NamedTuple):
 
 
 def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, most: int) -> BackgroundMesh:
-    """Return a background mesh around a ``surface``, in units of cells, with the wanted sizes at its vertices. Its tets
-    are about as large as the wanted cells.
+    """Return a background mesh around a surface in units of cells.
 
-    ``fineness`` (n,), 0 to 1, is the painted refinement at the surface's vertices; where it is 1, cells are smaller by
-    the factor ``finest``. Raises MeshError if there would be more than ``most`` tets.
+    The tets are about as large as the wanted cells.
+
+    ``fineness`` (n,), 0 to 1: painted refinement at the surface's vertices.
+    ``finest``: factor by which cells are smaller where ``fineness`` is 1.
+
+    Raises MeshError if there would be more than ``most`` tets.
     """
     wanted = SizingField.on(surface, fineness, finest)
     used = surface.positions[surface.triangles.ravel()]
@@ -111,7 +128,7 @@ def background_mesh(surface: SurfaceMesh, fineness: np.ndarray, finest: float, m
 
 
 def refuse_too_many(count: int, most: int) -> None:
-    """Raise MeshError if ``count``, the number of tets, exceeds ``most``."""
+    """Raise MeshError if a number of tets exceeds ``most``."""
     if count > most:
         raise MeshError(
             f"Painted refinement makes more than {most / 1e6:.0f} million tetrahedra.",
@@ -120,8 +137,11 @@ def refuse_too_many(count: int, most: int) -> None:
 
 
 def cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points (n,3) and tets (6 m,4) of a box of m unit cubes; ``counts`` (3,) are the numbers of cubes along
-    the axes. Each cube has six tets around its diagonal; all diagonals are parallel [Kuhn 1960].
+    """Return the points (n,3) and tets (6 m,4) of a box of m unit cubes.
+
+    Each cube has six tets around its diagonal. All diagonals are parallel [Kuhn 1960].
+
+    ``counts`` (3,): numbers of cubes along the axes.
     """
     index = np.arange(np.prod(counts + 1)).reshape(counts + 1)
     points = np.stack(np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij"), axis=-1)

@@ -1,7 +1,7 @@
 """Smoothing domains: a partition of a mesh's tets into groups of tets around a common edge.
 
 All tets of a group have the same strain, the mean of their strains. Linear tets that each have their own strain are too
-stiff in bending, torsion and volume; elements with mean strains are not (smoothed FEM: Liu, Nguyen-Thoi and Lam, "An
+stiff in bending, torsion and volume. Elements with mean strains are not (smoothed FEM: Liu, Nguyen-Thoi and Lam, "An
 edge-based smoothed finite element method", J. Sound Vib. 320, 2009; tets: Cazes and Meschke, "An edge-based smoothed
 finite element method for 3D", 2013). In the draft lattice the domains are octahedra: the four tets around each edge
 between the centres of adjacent cells. In other meshes a greedy algorithm selects the edges.
@@ -21,22 +21,27 @@ ON_LATTICE = 1e-6
 """Largest deviation of a lattice mesh's vertices from the lattice, in cells."""
 
 MOST_TETS = 9
-"""Least number of tets that the greedy algorithm (:func:`_stars`) groups into a smoothing domain in its first pass. The
-tets surround a common edge, and belong to no domain yet. Each later pass needs one tet less. All tets of a domain share
-one strain.
+"""Least number of tets in a smoothing domain in the first pass of the greedy algorithm (:func:`_stars`).
+
+The tets surround a common edge, and belong to no domain yet. Each later pass needs one tet less.
 """
 
 CONTRAST = 30.0
-"""Largest ratio of the moduli of two tets in a smoothing domain, a group of tets that share one strain. A domain gets
-the mean modulus of its tets, which would stiffen the softer material too much if the ratio were larger.
+"""Largest ratio of the moduli of two tets in a smoothing domain.
+
+A domain gets the mean modulus of its tets, which share one strain. With a larger ratio, the mean would stiffen the
+softer material too much.
 """
 
 
 def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarray) -> np.ndarray:
     """Return the index of each tet's smoothing domain, (m,), from 0 on.
 
-    All tets of a domain have the same kind of energy density, ``energy_index`` (m,). Each of the k positive ``moduli``
-    (m,k), Pa, differs between the tets of a domain by at most the factor ``CONTRAST``.
+    All tets of a domain have the same kind of energy density. Each modulus differs between the tets of a domain by at
+    most the factor ``CONTRAST``.
+
+    ``moduli`` (m,k), Pa: k positive moduli per tet.
+    ``energy_index`` (m,): kind of energy density per tet.
     """
     axes = _lattice_axes(mesh)
     found = _stars(mesh) if axes is None else axes[:, 0] * len(mesh.rest_positions) + axes[:, 1]
@@ -48,12 +53,10 @@ def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarra
 
 
 def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
-    """For each tet of a draft lattice (:mod:`.lattice_cells`), return the edge that joins two cell centres, as two
-    ascending vertex indices (m,2). Tets that share such an edge form a smoothing domain. Return None if the mesh is not
-    a part of the draft lattice, or if it has painted refinement.
+    """Return the edge (m,2) between cell centres of each tet of a draft lattice, or None.
 
-    Only the parity of coordinates distinguishes cell centres from cell corners. If vertex 0 is a cell centre, the
-    edges join two cell corners instead. The lattice is the same if centres and corners are exchanged.
+    If vertex 0 is a cell centre, the edges join cell corners instead. The lattice is the same if centres and corners
+    are exchanged.
     """
     volumes = mesh.volumes
     side = float(np.cbrt(12.0 * volumes.mean()))
@@ -72,11 +75,7 @@ def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:
 
 
 def _stars(mesh: TetMesh) -> np.ndarray:
-    """Return the index (m,) of each tet's smoothing domain, by a greedy algorithm. Each pass visits all edges, longest
-    first. If enough tets around an edge belong to no domain yet, these tets become a domain. "Enough" is at least
-    ``MOST_TETS`` in the first pass and one less in each later pass, down to 2. Every tet that is left forms a domain
-    alone.
-    """
+    """Return the index (m,) of each tet's smoothing domain, by a greedy algorithm over the edges, longest first."""
     ends = np.sort(mesh.tets[:, EDGES], axis=2).reshape(-1, 2).astype(np.int64)
     keys, edge = np.unique(ends[:, 0] * len(mesh.rest_positions) + ends[:, 1], return_inverse=True)
     first, second = keys // len(mesh.rest_positions), keys % len(mesh.rest_positions)
@@ -95,10 +94,7 @@ def _stars(mesh: TetMesh) -> np.ndarray:
 
 @kernel
 def _gather_stars(order, starts, tets, least, domain):
-    """Visit the edges in the sequence ``order``. If at least ``least`` tets around an edge belong to no smoothing
-    domain yet, these tets become a new domain, numbered by the edge. ``domain`` (m,) holds the number of each tet's
-    domain, -1 if there is none yet. ``tets[starts[e]:starts[e + 1]]`` are the indices of the tets around edge e.
-    """
+    """Make smoothing domains of the free tets around edges with at least ``least`` of them."""
     for edge in order:
         count = 0
         for k in range(starts[edge], starts[edge + 1]):

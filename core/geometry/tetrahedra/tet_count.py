@@ -1,17 +1,17 @@
-"""Cheap estimate of the number of tetrahedra that will fill a surface, for user interfaces and for limits.
+"""Estimate of the number of tetrahedra that will fill a surface, for user interfaces and limits.
 
 Meshing method Lattice: 12 tets per cell of the enclosed volume, plus half of the tets that the surface cuts. The other
-half is already counted in the volume. A sheet encloses nothing, so all tets that it cuts are added; ``openness``
+half is already counted in the volume. A sheet encloses nothing, so all tets that it cuts are added. ``openness``
 interpolates between closed surfaces and sheets. For 15 bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet,
 Suzanne, bear ...) the estimate was within 12 % in three quarters of the cases, and at most 34 % too high. Parts that
 overlap count twice.
 
 Meshing methods Clean and Robust: the estimate is ``sqrt(a² + b² + c²)``. a is the number of tets due to the volume, and
-b the number of tets due to the faces. c is the number of tets, as small as the body's thickness, that fill a thin body;
+b the number of tets due to the faces. c is the number of tets, as small as the body's thickness, that fill a thin body.
 c is 0 for Robust. If faces are smaller than a cell, the estimate is right within a factor of two only. A mesher makes
-several well-shaped tets at a narrow triangle. So a narrow triangle counts as several pieces, which are equilateral
-triangles with the same height and, in sum, the same area. For example, a rod 40 times as long as thick, with 124
-triangles, becomes 26,567 tets (Clean) and 5,816 (Robust).
+several well-shaped tets at a narrow triangle. So a narrow triangle counts as several pieces: equilateral triangles with
+the same height and, in sum, the same area. For example, a rod 40 times as long as thick, with 124 triangles, becomes
+26,567 tets (Clean) and 5,816 (Robust).
 """
 
 from __future__ import annotations
@@ -25,36 +25,43 @@ from ..mesh.surface_samples import proper_faces
 from .refinement_count import RefinementSamples, refined_fractions, sample_points
 
 THINNEST = 1e-6
-"""Volume, relative to the cube of the longest side, up to which a surface counts as open or as a sheet."""
+"""Largest volume of an open surface or a sheet, relative to the cube of the longest side."""
 MAX_TETS = 2_000_000
-"""Largest number of tets of a body; if more are needed, an error is raised."""
+"""Largest number of tets of a body. Beyond it, an error is raised."""
 CELL_TETS = 12.0
 SHEET_TETS = 10.0
-"""Mean number of lattice tets that a plane cuts per area of a cell face. There are 12 tets per cell, and a tet's mean
-width across a plane is 0.82 cells; the product is about 10.
+"""Mean number of lattice tets that a plane cuts per area of a cell face.
+
+There are 12 tets per cell, and a tet's mean width across a plane is 0.82 cells. The product is about 10.
 """
 ROBUST_CELL_TETS = 8.5
 """Number of tets that fTetWild makes in a cube whose side is the wanted edge length."""
 CLEAN_FINER = 0.75
-"""Number of tets that painted refinement adds in TetGen, relative to the number that it adds in the lattice."""
+"""Number of tets that painted refinement adds in TetGen, relative to the lattice."""
 CLEAN_FACE_TETS, ROBUST_FACE_TETS = 3.7, 1.5
-"""Number of tets per triangle that TetGen and fTetWild make if triangles are smaller than cells. TetGen made 1.9 to 7.4
-in measurements, and fTetWild 1 to 5. The value 3.7 is about the geometric mean of TetGen's range. A closer fit would be
-pointless: TetGen's count for a sphere, whose vertices are cospherical, differs by some per cent between machines.
+"""Number of tets per triangle that TetGen and fTetWild make if triangles are smaller than cells.
+
+TetGen made 1.9 to 7.4 in measurements, and fTetWild 1 to 5. The value 3.7 is about the geometric mean of TetGen's
+range. A closer fit would be pointless: TetGen's count for a sphere, whose vertices are cospherical, differs by some per
+cent between machines.
 """
 CLEAN_PIECE_TETS, ROBUST_PIECE_TETS = 1.5, 0.7
-"""Number of tets that TetGen and fTetWild make per piece, if narrow triangles count as several equilateral pieces of
-the same height. TetGen made 0.9 to 2.3 in measurements, and fTetWild 0.5 to 1.2.
+"""Number of tets that TetGen and fTetWild make per piece of a narrow triangle.
+
+A narrow triangle counts as several equilateral pieces of the same height. TetGen made 0.9 to 2.3 in measurements, and
+fTetWild 0.5 to 1.2.
 """
 MOST_PIECES = 1000.0
-"""Largest number of pieces that one triangle counts as. A narrow triangle counts as several equilateral pieces of the
-same height. Without this limit, an extremely narrow triangle would count as thousands of tets.
+"""Largest number of pieces that one triangle counts as.
+
+A narrow triangle counts as several equilateral pieces of the same height. Without this limit, an extremely narrow
+triangle would count as thousands of tets.
 """
 
 
 @dataclass(frozen=True)
 class SurfaceMeasure:
-    """Measurements of a surface from which the number of its tets is estimated.
+    """Measurements of a surface for the estimate of the number of its tets.
 
     Attributes
     ----------
@@ -62,9 +69,9 @@ class SurfaceMeasure:
     volume, area : enclosed volume, m³, and surface area, m²
     triangles : number of triangles
     openness : 0 for a closed surface, 1 for a flat sheet
-    pieces : number of triangles, where a narrow triangle counts as several equilateral triangles that have the same
-        height and, in sum, the same area
-    samples : sample points with the painted refinement, None without painted refinement
+    pieces : number of triangles; a narrow triangle counts as several equilateral triangles that have the same height
+        and, in sum, the same area
+    samples : sample points of the painted refinement, None without painted refinement
     """
 
     size: float
@@ -86,16 +93,20 @@ class SurfaceMeasure:
         return 2.0 * self.volume / self.area
 
     def cells_between(self, points: int, cells_across: int) -> float:
-        """Return the distance, in cells, between neighbouring vertices if ``points`` vertices were spread evenly over
-        the surface. ``cells_across`` is the number of cells along the surface's longest side.
+        """Return the distance between neighbouring vertices, in cells, if they were spread evenly over the surface.
+
+        ``points``: number of vertices.
+        ``cells_across``: number of cells along the surface's longest side.
         """
         return float(np.sqrt(self.area / points)) * cells_across / self.size
 
 
 def measure_surface(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
-    """Return the measurements of a surface, cached in it, or None if no triangle has an area.
+    """Return the measurements of a surface, or None if no triangle has an area.
 
-    ``fineness`` (n,), 0 to 1, is the painted refinement at the vertices.
+    The measurements are cached in the surface.
+
+    ``fineness`` (n,), 0 to 1, or None: painted refinement at the vertices.
     """
     if "measure" not in surface.found:
         surface.found["measure"] = _measure(surface)
@@ -133,9 +144,11 @@ def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
 
 
 def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, finest: float = 1.0) -> float:
-    """Return the estimated number of tets that a meshing ``method`` (``ResolutionSettings.method``) makes with
-    ``cells_across`` cells along the longest side. Where the surface is fully painted, cells are smaller by the factor
-    ``finest``.
+    """Return the estimated number of tets of a surface.
+
+    ``method``: meshing method (``ResolutionSettings.method``).
+    ``cells_across``: number of cells along the longest side.
+    ``finest``: factor by which cells are smaller where the surface is fully painted.
     """
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2

@@ -1,13 +1,14 @@
-"""Clean method: tetrahedra that keep the surface, by TetGen [Si 2015], for closed surfaces without self-intersections.
+"""Clean method: tetrahedra that keep the surface, by TetGen [Si 2015].
 
-Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly. TetGen adds vertices on the
-faces and inside until no tet exceeds the requested volume, and no tet is flat if that can be avoided.
+The surface must be closed, without self-intersections. Every vertex of the surface is a vertex of the tets, so the
+render mesh follows exactly. TetGen adds vertices on the faces and inside until no tet exceeds the requested volume, and
+no tet is flat if that can be avoided.
 
 If TetGen optimises angles in the same run as it follows a sizing field, it may crash (on 2 of 156 bodies). Therefore a
 first run inserts vertices by the sizing field. A second run starts with all vertices of the first run and optimises.
 
 Limits: on some bad input TetGen ends the whole process, so detectable faults are rejected beforehand. TetGen fills all
-space within the outermost surface; tets in hollows are removed afterwards, by winding number. TetGen prints, and writes
+space within the outermost surface. Tets in hollows are removed afterwards, by winding number. TetGen prints, and writes
 files to the working folder (``foreign_module.kept_apart``). TetGen's tets are oriented negatively.
 """
 
@@ -32,27 +33,32 @@ PACKAGE = "tetgen"
 TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
 """Remedy if TetGen is missing: because of its licence, AGPL-3.0, it is not in the usual zip."""
 CELL_PART = 0.16
-"""Largest tet volume to request, divided by the volume of a cubic cell. With this value a body has about as many tets
-as with the lattice.
+"""Largest tet volume to request, divided by the volume of a cubic cell.
+
+With this value a body has about as many tets as with the lattice.
 """
 CELL_EDGE = 0.85
-"""Ratio of requested edge length to wanted cell size, with which TetGen meets the refine factor within 5 %."""
+"""Requested edge length divided by the wanted cell size. With this value TetGen meets the refine factor within 5 %."""
 REFINED = "q1.4/10"
 SHAPE = f"{REFINED}o/150"
-"""``REFINED`` and ``SHAPE``: switches of TetGen. Both set the largest ratio of circumradius to shortest edge, and the
-least dihedral angle, degrees. ``SHAPE`` also requests an optimisation and sets the largest dihedral angle that it
-permits, degrees. Without this optimisation the smallest angles in a sphere and a cube were 2 degrees instead of 4.
+"""``REFINED`` and ``SHAPE``: switches of TetGen.
+
+Both set the largest ratio of circumradius to shortest edge, and the least dihedral angle, degrees. ``SHAPE`` also
+requests an optimisation and sets its largest dihedral angle, degrees. Without this optimisation the smallest angles in
+a sphere and a cube were 2 degrees instead of 4.
 """
 
 
 def clean_tets(
     surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
 ) -> TetMesh:
-    """Return tets that fill a closed surface and keep its vertices. They are about as large as those of the lattice
-    with ``cells_across`` cells, and smaller near small faces.
+    """Return tets that fill a closed surface and keep its vertices.
 
-    ``fineness`` (n,), 0 to 1, is the painted refinement per vertex; where it is 1, tets are smaller by the factor
-    ``finest``.
+    The tets are about as large as those of the lattice, and smaller near small faces.
+
+    ``cells_across``: number of cells of the lattice along the longest side.
+    ``fineness`` (n,), 0 to 1, or None: painted refinement per vertex.
+    ``finest``: factor by which tets are smaller where ``fineness`` is 1.
 
     Raises
     ------
@@ -86,11 +92,7 @@ def clean_tets(
 
 
 def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> None:
-    """Raise MeshError if TetGen cannot mesh the surface: it is open, has coincident faces or intersects itself.
-
-    ``points`` (p,3) are the surface's vertices after merging equal positions. ``original`` (p,) holds the index of
-    one vertex per merged point, for the messages.
-    """
+    """Raise MeshError if TetGen cannot mesh the surface: it is open, has coincident faces or intersects itself."""
     edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     edges, faces = np.unique(edges, axis=0, return_counts=True)
     open_edges = edges[faces == 1]
@@ -118,9 +120,7 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
 def _run(
     wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, largest: float, field: BackgroundMesh | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return TetGen's vertices (n,3) and tets (m,4) for a surface in the unit box. No tet is larger than the volume
-    ``largest``. ``field`` holds the wanted edge lengths by position, or is None without painted refinement.
-    """
+    """Return TetGen's vertices (n,3) and tets (m,4) for a surface in the unit box."""
     try:
         with kept_apart():
             if field is not None:

@@ -14,13 +14,14 @@ from .tetgen_mesh import clean_tets
 
 
 def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, fineness: np.ndarray | None = None) -> TetMesh:
-    """Return tetrahedra that fill a surface, by the method and with the cell size of the settings ``resolution``.
+    """Return tetrahedra that fill a surface.
 
     Parameters
     ----------
     surface : SurfaceMesh
         In metres. It may be open, non-manifold, self-intersecting or inside-out, except for the method ``clean``.
     resolution : ResolutionSettings
+        Method and cell size.
     fineness : (n,) or None
         Painted refinement at each vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
 
@@ -39,4 +40,4 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
 
 
 METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}
-"""Functions by the name of the method, ``ResolutionSettings.method``."""
+"""Meshing functions by the name of the method, ``ResolutionSettings.method``."""

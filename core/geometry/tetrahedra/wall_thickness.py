@@ -1,4 +1,4 @@
-"""Parts of a body thinner than a given length, measured by rays from its surface straight through to the other side.
+"""Parts of a body thinner than a given length, measured by rays from its surface to the other side.
 
 A part is thin only if its normals on both sides are opposite within 45 degrees, so a sharp edge is not a thin part.
 """
@@ -19,15 +19,16 @@ from ..mesh.vertex_normals import face_normals
 SPACING = 0.5
 """Distance between the sample points from which rays start, as a fraction of ``Thickness.length``."""
 OPPOSITE = -(0.5**0.5)
-"""Cosine of the angle between the outward normals at the two ends of a ray through the body. If the cosine is below
-this value, the normals are opposite within 45 degrees, and the surfaces at the ends count as opposite walls of a thin
-part.
+"""Cosine between the outward normals at the ends of a ray below which the ends are opposite walls.
+
+The normals are then opposite within 45 degrees.
 """
 START = 1e-4
 """Depth below the surface at which a ray starts, as a fraction of ``Thickness.length``."""
 DRAWN_IN = 0.02
-"""Fraction by which a ray's origin is moved from the sample point towards the triangle's middle. A sample point may lie
-on an edge, which also belongs to the adjacent triangle, so the ray could hit that triangle at once.
+"""Fraction by which a ray's origin is moved from the sample point towards the triangle's middle.
+
+A sample point may lie on an edge, which also belongs to the adjacent triangle. The ray could hit that triangle at once.
 """
 
 
@@ -46,8 +47,9 @@ class ThinParts(NamedTuple):
     thickness: float
 
     def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
-        """Return the same parts without the vertices that are painted finer. ``fineness`` (n,) is the painted
-        refinement per vertex, 0 to 1, or None. A vertex with 0.5 or more counts as painted finer.
+        """Return the same parts without the vertices that are painted finer.
+
+        ``fineness`` (n,) or None: painted refinement per vertex, 0 to 1. From 0.5 on, a vertex counts as painted finer.
         """
         if fineness is None:
             return self
@@ -55,7 +57,7 @@ class ThinParts(NamedTuple):
 
 
 class Thickness(NamedTuple):
-    """Thickness of a body at those k sample points of its surface from which the opposite side is near.
+    """Thickness of a body at k sample points of its surface with a near opposite side.
 
     Attributes
     ----------
@@ -73,8 +75,10 @@ class Thickness(NamedTuple):
     length: float
 
     def below(self, length: float) -> ThinParts:
-        """Return the parts of the surface where the body is thinner than ``length``, m. ``length`` must not exceed the
-        product ``reach * length`` of the values that were passed to :func:`measure_thickness`.
+        """Return the parts of the surface where the body is thinner than a length, m.
+
+        The length must not exceed the product ``reach * length`` of the values that were passed to
+        :func:`measure_thickness`.
         """
         thin = self.across <= length
         if not thin.any():
@@ -84,18 +88,20 @@ class Thickness(NamedTuple):
 
 
 def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
-    """Return the parts of a surface where the enclosed body is thinner than ``length``, m. At most about ``most``
-    triangles are sampled, to limit memory; all triangles if None.
+    """Return the parts of a surface where the enclosed body is thinner than ``length``, m.
+
+    ``most``: approximate largest number of triangles to sample, to limit memory. With None, all triangles are sampled.
     """
     return measure_thickness(surface, length, most=most).below(length)
 
 
 def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
-    """Return the thickness at those sample points of a surface where it is less than ``reach * length``, m. Sample
-    points are about ``SPACING * length`` apart.
+    """Return the thickness of the body below sample points of a surface.
 
-    Open sheets have no opposite side, so they are not thin. To limit memory, at most about ``most`` triangles, spread
-    over the surface, are sampled.
+    Only sample points with a thickness below ``reach * length``, m, are returned. Sample points are about ``SPACING *
+    length`` apart. Open sheets have no opposite side, so they are not thin.
+
+    ``most``: approximate largest number of triangles to sample, to limit memory. With None, all triangles are sampled.
     """
     triangles = proper_faces(surface)
     if len(triangles) == 0:
@@ -126,10 +132,7 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
 
 @parallel_kernel
 def _other_side(first, last, reach, points, normals, corners, tree, other):
-    """Cast a ray from each sample point, and write to ``other`` (s,) the index of the first triangle that the ray hits;
-    -1 if none. Rays start just below ``points`` (s,3), run opposite to the outward ``normals`` (s,3), and end at the
-    depth ``reach``.
-    """
+    """Write the index (s,) of the first triangle on the inward ray from each sample point, or -1."""
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
         n = normals[s]

@@ -1,4 +1,4 @@
-"""Advice on solver, resolution and time step for a body, with reasons; quick enough to repeat after every edit."""
+"""Advice on solver, resolution and time step for a body, quick enough to repeat after every edit."""
 
 from __future__ import annotations
 
@@ -12,34 +12,39 @@ from ...foundation.unit_words import frequency_words, length_words
 from .costs import seconds_a_frame, time_words
 
 CONTRAST = 1e3
-"""Limit of the ratio of the largest to the smallest Young's modulus in a body. If the ratio is at least this limit,
+"""Ratio of the largest to the smallest Young's modulus in a body from which Newton's method is not advised.
+
 Newton's method leaves stiff parts far from equilibrium. At a ratio of 1e5, the gradient after five iterations is 6e4
 times the gradient of Mixed FEM, and the energies of swinging bars are wrong by half (docs/benchmarks/mixed_fem.md).
 """
 CELLS_THROUGH = 2
-"""Number of cells that a part needs through its thickness. Bars two cells thick are 1.02 to 1.07 times too stiff in
-bending and 1.07 to 1.15 times in torsion. In torsion, bars three cells thick are 1.03 to 1.05 times too stiff, and bars
-four cells thick 1.01 to 1.03 times. Poisson's ratios were 0.3 to 0.499, and the bars had four orientations. With plain
-(unsmoothed) tets, bars two cells thick are 1.4 to 2.3 times too stiff in torsion (``docs/design/elements.md``).
+"""Number of cells that a part needs through its thickness.
+
+Bars two cells thick are 1.02 to 1.07 times too stiff in bending and 1.07 to 1.15 times in torsion. In torsion, bars
+three cells thick are 1.03 to 1.05 times too stiff, and bars four cells thick 1.01 to 1.03 times. Poisson's ratios were
+0.3 to 0.499, and the bars had four orientations. With plain (unsmoothed) tets, bars two cells thick are 1.4 to 2.3
+times too stiff in torsion (``docs/design/elements.md``).
 """
 MATCHED_THROUGH = 1
-"""Smallest thickness of a part, in cells, at which *Match Resolution* can replace a finer lattice. The table has the
-errors of the motion of swinging bodies, relative to the amplitude of the motion (``bench eigenfit``, ``lattice_*``;
-plain tets). Ears half a cell thick keep an error of a quarter.
+"""Smallest thickness of a part, in cells, at which *Match Resolution* can replace a finer lattice.
+
+The table has the errors of the motion of swinging bodies, relative to the amplitude of the motion (``bench eigenfit``,
+``lattice_*``; plain tets). Ears half a cell thick keep an error of a quarter.
 
     Match Resolution                              on          off
     clamped bars, 1 and 1.6 cells thick           2 %         5 to 55 %
     bear and Suzanne, 8 and 12 cells across       3 to 8 %    8 to 55 %
 """
 MOST_TETS = 200_000
-"""Largest number of tets of a proposed resolution: an iteration then takes three seconds on two cores
+"""Largest number of tets of a proposed resolution. An iteration then takes three seconds on two cores
 (docs/benchmarks/full_space.md).
 """
 PATIENCE = 5.0
 """Computing time per frame, s, above which a subspace is proposed."""
 MOVEMENT = 0.02
-"""Limit of the displacement of pins or colliders per step, relative to the body's size. Above this limit, the advice
-is to raise the substeps until the displacement per step is within the limit, but to at most MOST_SUBSTEPS.
+"""Largest displacement of pins or colliders per step, relative to the body's size, without advice.
+
+For larger displacements, the advice is to raise the substeps until the limit is kept, but to at most MOST_SUBSTEPS.
 
 A bar of 50 kPa was shaken, and its motion compared with the motion at 16 substeps per frame. Shaken by 1 % of its size
 per frame, the bar deviated by 7 % of its size with one substep. Shaken by 5 to 26 % per frame, the bar deviated by 24
@@ -47,9 +52,11 @@ to 59 % with one substep, and by half as much with the advised number of substep
 """
 MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
-"""Lengths of the time step, in periods of the slowest vibration. From SPRINGY on, iterative solvers lose a third of
-the vibration's energy within nine periods, but dynamic nodes lose none. Beyond TOO_FAST, dynamic nodes lose most of the
-energy, too. The table has the fraction of the energy that a bar, bent by 6 % and released, keeps.
+"""Lengths of the time step, in periods of the slowest vibration.
+
+From SPRINGY on, iterative solvers lose a third of the vibration's energy within nine periods, but dynamic nodes lose
+none. Beyond TOO_FAST, dynamic nodes lose most of the energy, too. The table has the fraction of the energy that a bar,
+bent by 6 % and released, keeps.
 
     time step, periods          0.035   0.05   0.08   0.12   0.2
     four dynamic nodes          1.00    1.00   1.00   0.54   0.05
@@ -58,26 +65,31 @@ energy, too. The table has the fraction of the energy that a bar, bent by 6 % an
 SMALL_STEP = 1 / 90
 """Largest time step, s, at which dynamic nodes are proposed. Their benefit was measured at 5 ms."""
 BENDS_FAR = 0.2
-"""Largest sag of a body under its own weight, relative to the body's size, at which dynamic nodes are accurate with few
-steps per period. A bar that vibrates at 9 Hz and bends by 0.46 of its size keeps 20 to 40 % of its kinetic energy with
-dynamic nodes. With Mixed FEM, the bar keeps 64 % (``docs/design/conjac.md``).
+"""Largest sag under the body's own weight, relative to the body's size, at which dynamic nodes are accurate.
+
+The limit holds for few steps per period. A bar that vibrates at 9 Hz and bends by 0.46 of its size keeps 20 to 40 % of
+its kinetic energy with dynamic nodes, and 64 % with Mixed FEM (``docs/design/conjac.md``).
 """
 MANY_NODES = 32
-"""Largest number of dynamic nodes that suits a body: a step then takes two to three times as long as a linearly
+"""Largest number of dynamic nodes that suits a body. A step then takes two to three times as long as a linearly
 implicit step.
 """
 
 
 @dataclass(frozen=True)
 class BodyFacts:
-    """Facts of a body that are measured once its tetrahedra exist, as input of :func:`advice`.
+    """Measured properties of a body with tetrahedra, the input of :func:`advice`.
 
-    ``tets`` is the number of tetrahedra, ``cells_across`` the number of lattice cells along the longest side, ``size``
-    the length of that side at rest, m. ``contrast`` is the ratio of the largest to the smallest Young's modulus.
-    ``thickness`` is the median thickness, m, of the parts less than two cells thick, 0 if there are none. ``movement``
-    is the largest displacement per frame, m, of a pin or collider vertex, after subtraction of that vertex's mean
-    displacement per frame. ``movement`` is None if there are pins or mesh colliders, but only one frame. ``slowest`` is
-    the estimated lowest vibration frequency, Hz, 0 if unknown.
+    Attributes
+    ----------
+    tets : number of tetrahedra
+    cells_across : number of lattice cells along the longest side
+    size : m, length of the longest side at rest
+    contrast : ratio of the largest to the smallest Young's modulus
+    thickness : m, median thickness of the parts less than two cells thick; 0 if there are none
+    movement : m, largest displacement per frame of a pin or collider vertex, minus that vertex's mean displacement per
+        frame; None with pins or mesh colliders, but only one frame
+    slowest : Hz, estimated lowest vibration frequency; 0 if unknown
     """
 
     tets: int
@@ -92,8 +104,11 @@ class BodyFacts:
 class Use(NamedTuple):
     """Properties of a body's scene that affect the advice for this body.
 
-    ``frame_rate`` is in 1/s, ``nodes`` the number of the body's dynamic nodes; ``collides`` is True if the body has a
-    floor or another collider.
+    Attributes
+    ----------
+    frame_rate : 1/s
+    nodes : number of the body's dynamic nodes
+    collides : True if the body has a floor or another collider
     """
 
     frame_rate: float = 24.0
@@ -106,7 +121,10 @@ USE = Use()
 
 @dataclass(frozen=True)
 class Advice:
-    """Proposal to set the solver or resolution setting named ``setting`` to ``value``, with the ``reason`` as text."""
+    """Proposal to set the solver or resolution setting named ``setting`` to ``value``.
+
+    ``reason``: the reason, as text for the user.
+    """
 
     setting: str
     value: str | int | bool
@@ -118,7 +136,7 @@ def advice(
 ) -> tuple[Advice, ...]:
     """Return proposals of better settings for a body: at most one each for solver, resolution and time step.
 
-    The result is empty if all settings suit. ``use`` describes the scene of the body.
+    ``use`` describes the scene of the body. The result is empty if all settings suit.
     """
     found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
@@ -144,11 +162,7 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
 
 
 def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
-    """Return the reason why the solver with dynamic nodes does not suit a body, or "" if it suits.
-
-    Dynamic nodes are the vertices that the ConJac solvers integrate in time. Contrast between stiff and soft parts is a
-    separate reason, which :func:`_solver` checks.
-    """
+    """Return the reason why a solver with dynamic nodes (ConJac) does not suit a body, or ""."""
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."
@@ -169,11 +183,7 @@ def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
 
 
 def _nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
-    """Propose a ConJac solver, which integrates a few dynamic nodes in time. Return None if ConJac does not suit.
-
-    ConJac is proposed if the chosen solver is an iterative solver in the full space, which would damp out the vibration
-    of a springy body.
-    """
+    """Propose ConJac for a springy body whose vibration the chosen solver would damp out, or return None."""
     kind, pace = solver.kind, _pace(facts, solver, use)
     suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
     is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
@@ -194,9 +204,9 @@ def _pace(facts: BodyFacts, solver: SolverSettings, use: Use) -> float:
 
 
 def _sag(facts: BodyFacts, solver: SolverSettings) -> float:
-    """Return the body's sag under its own weight, relative to its size; 0 if its lowest frequency is unknown.
+    """Return the body's sag under its own weight, relative to its size, or 0 if unknown.
 
-    The body is treated as one oscillator: the sag is gravity divided by the squared angular frequency.
+    The sag of an oscillator is gravity divided by the squared angular frequency.
     """
     if facts.slowest <= 0.0 or facts.size <= 0.0:
         return 0.0
@@ -231,11 +241,7 @@ def _resolution(facts: BodyFacts, solver: SolverSettings, resolution: Resolution
 
 
 def _is_finer(facts: BodyFacts, solver: SolverSettings, cells: int) -> bool:
-    """Return True if the body is suited to *Match Resolution*, which reproduces the vibrations of a finer lattice.
-
-    ``cells`` is the present number of cells across the body. The finer lattice must have at least 1.5 times as many
-    cells across the body, and at most MOST_TETS tets.
-    """
+    """Return True if *Match Resolution*, which reproduces a finer lattice, suits a body ``cells`` cells across."""
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
@@ -260,10 +266,10 @@ def _step(facts: BodyFacts, solver: SolverSettings, use: Use) -> Advice | None:
 
 
 def tets_at(facts: BodyFacts, cells_across: int) -> float:
-    """Estimate the number of tetrahedra that the body would have with ``cells_across`` cells along its longest side.
+    """Estimate the number of tetrahedra of a body with ``cells_across`` cells along its longest side.
 
-    The number of tetrahedra grows with the square of ``cells_across`` while thin parts are at most one cell thick. At
-    larger ``cells_across`` it grows with the cube.
+    The number grows with the square of ``cells_across`` while thin parts are at most one cell thick, else with the
+    cube.
     """
     one_through = facts.size / facts.thickness + 0.5 if facts.thickness > 0.0 else 1.0
     before, now = (cells**2 * max(cells / one_through, 1.0) for cells in (facts.cells_across, cells_across))

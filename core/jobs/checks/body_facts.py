@@ -1,4 +1,4 @@
-"""Properties of a body on which the advice about its settings depends, measured when its tetrahedra are available."""
+"""Measurement of the properties of a body on which advice about its settings depends."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .advice import CELLS_THROUGH, BodyFacts
 from .slowest_vibration import slowest_vibration
 
 THIN_PART = 0.05
-"""Smallest fraction of the surface that counts as a thin part; a smaller fraction is a tip or an edge."""
+"""Smallest fraction of the surface that counts as a thin part. A smaller fraction is a tip or an edge."""
 
 
 def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> BodyFacts:
-    """Measure the properties of a job's body on which the advice about solver, resolution and time step depends.
+    """Measure the properties of a job's body on which advice about solver, resolution and time step depends.
 
-    ``thickness`` comes from :func:`thin_warnings.thickness_of`.
+    ``thickness``: result of :func:`thin_warnings.thickness_of`.
     """
     stiffness = fields.youngs_modulus
     return BodyFacts(
@@ -47,9 +47,8 @@ def thin_thickness(thickness: Thickness | None) -> float:
 def movement_of(job: Job) -> float | None:
     """Return the largest deviation of a pin or collider vertex from uniform motion, m per frame.
 
-    The deviation is the displacement of a vertex in one frame minus the mean displacement of the vertex per frame.
-    Uniform motion is subtracted, since a body follows it without jiggling. The result is None if the body has pins or
-    mesh colliders, but the job has only one frame.
+    The deviation is the displacement of a vertex in one frame minus the vertex's mean displacement per frame. A body
+    follows uniform motion without jiggling. The result is None with pins or mesh colliders, but only one frame.
     """
     moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
@@ -62,8 +61,6 @@ def movement_of(job: Job) -> float | None:
 def _movement(positions: np.ndarray) -> float:
     """Return the largest deviation of n vertices from uniform motion, m per frame.
 
-    The deviation is the displacement of a vertex from one frame to the next, minus the mean of these displacements over
-    all frames. Frames are compared one by one, since the array of all displacements may not fit into memory.
     ``positions`` (frames,n,3), m: positions of the vertices.
     """
     if len(positions) < 2:

@@ -1,4 +1,4 @@
-"""Cost of a body, estimated from its number of tets before it is built: time per frame, memory, and disk space."""
+"""Estimates of the cost of a body from its number of tets: time per frame, memory, and disk space."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ GROWTH = 1.5
 REDUCED_GROWTH = 1.5
 """Exponent of the step time's growth with the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16
-"""Number of tets and of modes of the body for which ``SolverKind.seconds`` gives the step time. This step time is used
-until a bake has measured the step time of the user's body.
+"""Numbers of tets and modes of the body to which the step time ``SolverKind.seconds`` belongs.
+
+This step time is used until a bake has measured the step time of the user's body.
 """
 
 CONTACT = 10.0
-"""Factor on the step time in contact or self-contact, correct within a factor of three. A step of three *Draft* boxes
-that fall 15 mm onto one another takes longer than without contact between them: 13 times as long with 3,024 tets per
-box, and 25 times with 13,200. One box with self-contact takes 16 times as long. For *Clean* boxes of 24,000 tets,
-contact doubles the time of an iteration (``docs/benchmarks/contact.md``).
+"""Factor on the step time in contact or self-contact, correct within a factor of three.
+
+A step of three *Draft* boxes that fall 15 mm onto one another takes longer than without contact between them: 13 times
+as long with 3,024 tets per box, and 25 times with 13,200. One box with self-contact takes 16 times as long. For *Clean*
+boxes of 24,000 tets, contact doubles the time of an iteration (``docs/benchmarks/contact.md``).
 """
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -36,26 +38,34 @@ contact doubles the time of an iteration (``docs/benchmarks/contact.md``).
 BASE = 2.5e8
 """Memory, bytes, of the process without a job: interpreter, libraries and compiled kernels."""
 BYTES_A_TET = 4500.0
-"""Bytes per tet in the full space: its arrays and its share of the matrix. A beam of 101,376 tets peaked at 0.53 GB
-with conjugate gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate 1.03).
+"""Bytes per tet in the full space: its arrays and its share of the matrix.
+
+A beam of 101,376 tets peaked at 0.53 GB with conjugate gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate
+1.03).
 """
 BYTES_A_VERTEX = 192.0
 """Bytes per vertex of a tet mesh in the full space, without the solver's state."""
 BYTES_A_REDUCED_TET = 1200.0
-"""Bytes per tet while a subspace is computed. Bars of 106,285 and 586,983 tets peaked at 0.48 and 1.19 GB with 16
-modes, the larger one at 2.33 GB with 64; the estimates are 0.55, 2.0 and 3.3 GB.
+"""Bytes per tet while a subspace is computed.
+
+Bars of 106,285 and 586,983 tets peaked at 0.48 and 1.19 GB with 16 modes, the larger bar at 2.33 GB with 64; the
+estimates are 0.55, 2.0 and 3.3 GB.
 """
 MODE_VERTEX, MODE_TET = 22.0, 2.0
-"""Counts of the 8-byte values stored for each mode, per vertex and per tet. The values of a vertex are weights,
-bases, and vectors of the eigensolver. The values of a tet are features for the clustering.
+"""Counts of the 8-byte values stored for each mode, per vertex and per tet.
+
+The values of a vertex are weights, bases, and vectors of the eigensolver. The values of a tet are features for the
+clustering.
 """
 BYTES_A_SURFACE_VERTEX = 1000.0
-"""Bytes per vertex of the render surface: embedding, and contact, force and sample points. The sum of their arrays is
-918 bytes, rounded up here.
+"""Bytes per vertex of the render surface: embedding, and contact, force and sample points.
+
+The sum of their arrays is 918 bytes, rounded up here.
 """
 BYTES_A_COLLIDER_TRIANGLE = 800.0
-"""Bytes per triangle of a collider: connectivity and poses. The sum of the arrays of a moving collider is 732 bytes,
-rounded up here.
+"""Bytes per triangle of a collider: connectivity and poses.
+
+The sum of the arrays of a moving collider is 732 bytes, rounded up here.
 """
 TETS_A_VERTEX = 4.5
 """Tets per vertex of a lattice: from 4 in thin ones to 5.5 in compact and fine ones."""
@@ -69,22 +79,28 @@ FRAME_HEADER = 4096
 POINT, CACHE_POINT = 24, 12
 """Bytes per position in a frame's file, and in a point cache."""
 TET, TET_STATE, TET_MODE, TET_SWING = 79, 30, 3.5, 65
-"""Bytes per tetrahedron on disk. TET: mesh and material files. TET_STATE: a solver state. TET_MODE: the weights of one
-mode. TET_SWING: the trial simulation that tests a match. All files of two beams take 203 and 193 bytes per tet in the
-full space, and 148 and 129 with 16 modes.
+"""Bytes per tetrahedron on disk.
+
+TET: mesh and material files. TET_STATE: a solver state. TET_MODE: the weights of one mode. TET_SWING: the trial
+simulation that tests a match. All files of two beams take 203 and 193 bytes per tet in the full space, and 148 and 129
+with 16 modes.
 """
 SKIN = 5e3
-"""Factor c of the estimate ``c tets^(2/3)`` for the bytes of a body's contact surface, which is stored twice. A bear
-with 18,021 tets takes 2.5 MB (estimate 3.4), the bear with 70,525 tets 6.7 MB (8.5), and a virus with 76,106 tets 9.2
-MB (9.0).
+"""Factor c of the estimate ``c tets^(2/3)`` for the bytes of a body's contact surface, which is stored twice.
+
+A bear with 18,021 tets takes 2.5 MB (estimate 3.4), the bear with 70,525 tets 6.7 MB (8.5), and a virus with 76,106
+tets 9.2 MB (9.0).
 """
 SPARE = 1.1
 """Safety factor on the disk space, which also covers the job's file."""
 
 
 class Pace(NamedTuple):
-    """Step time that a bake has measured: ``seconds`` per step without contact, for ``tets`` tets and ``modes``
-    modes."""
+    """Step time without contact that a bake has measured.
+
+    ``seconds``: time per step, s.
+    ``tets``, ``modes``: numbers of tets and modes of the measured body.
+    """
 
     seconds: float
     tets: int
@@ -92,8 +108,13 @@ class Pace(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Estimated cost of a body: number of tets, peak memory in bytes, seconds per frame, and bytes on disk without
-    frames."""
+    """Estimated cost of a body.
+
+    ``tets``: number of tets.
+    ``memory``: peak memory, bytes.
+    ``seconds``: computing time per frame, s.
+    ``disk``: space on disk without the frames, bytes.
+    """
 
     tets: float
     memory: float
@@ -109,10 +130,12 @@ def cost_of(
     pace: Pace | None = None,
     has_contact: bool = False,
 ) -> Cost:
-    """Estimate the cost of a body from the ``measure`` of its surface, which has ``points`` vertices.
+    """Estimate the cost of a body.
 
-    ``pace`` is the step time measured in an earlier bake with the same solver, if there is one. ``has_contact`` is True
-    for contact with other bodies and for self-contact.
+    ``measure``: measure of the body's surface.
+    ``points``: number of vertices of the surface.
+    ``pace``: step time that an earlier bake with the same solver has measured, or None.
+    ``has_contact``: True for contact with other bodies and for self-contact.
     """
     tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.refine_factor)
     vertices, modes = tets / TETS_A_VERTEX, mode_count(solver)
@@ -123,7 +146,7 @@ def cost_of(
 
 
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
-    """Estimate the computing time, s, per frame of a body of ``tets`` tets without contact.
+    """Estimate the computing time per frame, s, of a body of ``tets`` tets without contact.
 
     The estimate scales the measured step time ``pace``. Without ``pace``, the estimate scales the solver's typical step
     time on two cores.
@@ -135,12 +158,14 @@ def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = Non
 
 
 def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
-    """Return the step time of one body, derived from the measured ``seconds`` per step of a bake with several bodies.
+    """Return the step time of one body from the step time of a bake with several bodies.
 
-    ``tets`` is the number of tets of this body, ``beside`` has the number of tets of each other body in the bake. The
-    measured time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power
-    GROWTH. The time of a body with contact is also divided by CONTACT, since :class:`Pace` holds step times without
-    contact.
+    ``seconds``: measured time per step of the bake, s.
+    ``tets``: number of tets of this body.
+    ``beside``: number of tets of each other body in the bake.
+
+    The time is divided among the bodies: equally in a subspace, else in proportion to ``tets`` to the power GROWTH. The
+    time of a body with contact is also divided by CONTACT, since :class:`Pace` holds step times without contact.
     """
     solver, contact = job.body.solver, CONTACT if job.body.has_contact else 1.0
     parts = [1.0 if mode_count(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
@@ -148,16 +173,17 @@ def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace
 
 
 def mode_count(solver: SolverSettings) -> int:
-    """Return the number of modes if the solver works in a subspace; 0 if it works in the full space."""
+    """Return the number of modes of a subspace solver, or 0 for a solver in the full space."""
     return solver.modes if solver.kind.takes_modes else 0
 
 
 def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
     """Estimate the peak memory of a simulation, bytes.
 
-    ``tets`` and ``vertices`` are the numbers of tetrahedra and of their vertices. ``entries`` is the number of scalar
-    non-zeros in all matrix factors. ``other`` is the memory that does not depend on the tetrahedra, bytes. ``modes`` is
-    the number of modes, 0 in the full space.
+    ``tets``, ``vertices``: numbers of tetrahedra and of their vertices.
+    ``entries``: number of scalar non-zeros in all matrix factors.
+    ``other``: memory that does not depend on the tetrahedra, bytes.
+    ``modes``: number of modes, 0 in the full space.
     """
     if modes:
         own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
@@ -167,16 +193,15 @@ def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0,
 
 
 def vertex_factor(vertices: float) -> float:
-    """Return the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex.
+    """Estimate the number of non-zeros in the Cholesky factor of a matrix with one scalar unknown per vertex.
 
-    A matrix of this size is factorized for a preconditioner, for the computation of a subspace, and for the extension
-    of accelerations into the body.
+    Such a matrix is factorized for a preconditioner, for a subspace, and to extend accelerations into the body.
     """
     return entries_of_compact(vertices) / 9.0
 
 
 def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Return the number of non-zeros in the matrix factor that the linear solver stores for ``vertices`` vertices.
+    """Estimate the number of non-zeros in the matrix factor that the linear solver stores.
 
     A direct solver stores the Cholesky factor of the linear system. Conjugate gradients store only the smaller factor
     of their preconditioner.
@@ -192,8 +217,7 @@ def state_bytes(elements: float, vertices: float) -> float:
 
 
 def outside_bytes(job: Job) -> float:
-    """Return the memory, bytes, that simulation needs for a job's surface and colliders besides the arrays of the job
-    itself."""
+    """Return the memory for simulating a job's surface and colliders, bytes, without the arrays of the job."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
     # Before a collider is posed, the vertices of all its samples are compared with a copy: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
@@ -201,16 +225,20 @@ def outside_bytes(job: Job) -> float:
 
 
 def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
-    """Return the disk space, bytes, of ``frames`` frames with ``points`` vertices each; ``with_cache`` adds a point
-    cache."""
+    """Return the disk space, bytes, of ``frames`` frames with ``points`` vertices each.
+
+    ``with_cache``: True to add a point cache.
+    """
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:
     """Return the disk space, bytes, of the files of a body except its frames.
 
-    ``tets`` is the body's number of tetrahedra. The files hold the mesh, the solver states or modes, and, if
-    ``has_contact``, the contact surfaces.
+    ``tets``: number of tetrahedra.
+    ``has_contact``: True to add the contact surfaces.
+
+    The other files hold the mesh, and the solver states or modes.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
@@ -218,7 +246,7 @@ def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -
 
 
 def time_words(seconds: float) -> str:
-    """Return a time in s as text with two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
+    """Return a time in seconds as text with two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
     for least, size, unit in ((5400.0, 3600.0, "h"), (90.0, 60.0, "min"), (0.1, 1.0, "s")):
         if seconds >= least:
             return f"{float(f'{seconds / size:.2g}'):,g} {unit}"

@@ -14,10 +14,11 @@ from ..store.frame_store import FrameStore
 
 
 class ToBake(NamedTuple):
-    """Planned bake of the body of ``job`` into ``store``, for the estimate of its disk space.
+    """Planned bake of the body of ``job`` into ``store``.
 
-    The bake continues after the first ``kept_frames`` frames in the store; if that is 0, it first deletes all contents
-    of the store. ``with_cache`` is True if a point cache is written, too.
+    ``kept_frames``: number of first frames in the store that the bake keeps. If 0, the bake first deletes all contents
+        of the store.
+    ``with_cache``: True to write a point cache, too.
     """
 
     job: Job
@@ -36,8 +37,11 @@ class ToBake(NamedTuple):
 
 
 def check_disk_space(*together: ToBake, deletable: float = 0.0) -> None:
-    """Raise StoreError if the bakes of bodies that are baked together do not fit on their disks, after ``deletable``
-    bytes are freed on each disk.
+    """Check that bakes of bodies, which are baked together, fit on their disks.
+
+    ``deletable``: space that can be freed on each disk, bytes.
+
+    Raises StoreError if a disk has too little space.
     """
     from .costs import size_words
 

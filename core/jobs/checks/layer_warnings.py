@@ -7,12 +7,14 @@ from ...mechanics.materials.fields import MaterialFields
 from ..job.job import Job
 
 TOO_THIN = 0.5
-"""Thickness of a shell, relative to the height of a tetrahedron, under which it fills tetrahedra only in part."""
+"""Thickness of a shell, relative to the height of a tetrahedron, below which a warning is given."""
 
 
 def layer_warnings(job: Job, mesh: TetMesh, fields: MaterialFields) -> list[str]:
-    """Return one warning, with a remedy, per material layer that covers no tetrahedron or is thinner than half
-    a tet."""
+    """Return one warning, with a remedy, per empty or too thin material layer.
+
+    An empty layer covers no tetrahedron. A shell is too thin below TOO_THIN times the height of a tetrahedron.
+    """
     # The height of a regular tetrahedron of the mean volume: V = a³ / (6 √2), height = a √(2/3).
     height = (6.0 * 2.0**0.5 * float(mesh.volumes.mean())) ** (1.0 / 3.0) * (2.0 / 3.0) ** 0.5
     warnings = []

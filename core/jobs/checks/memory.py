@@ -1,4 +1,7 @@
-"""Check before a simulation that its arrays fit into the free memory. The job is already in memory, and not counted."""
+"""Check before a simulation that its arrays fit into the free memory.
+
+The job is already in memory, and not counted.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,12 @@ LEAST_CELLS = 2
 
 
 def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if a simulation on the job's lattice needs too much memory with every linear solver.
+    """Check that a simulation on the job's lattice fits into memory with at least one linear solver.
 
-    The number of tets is estimated from the surface. Meshes that are not a lattice are not checked. ``available`` is
-    the free memory, bytes; by default the system reports it.
+    ``available``: free memory, bytes; by default the system reports the free memory.
+
+    The number of tets is estimated from the surface. Meshes other than lattices are not checked. Raises
+    NotEnoughMemoryError if the simulation does not fit.
     """
     available = available_memory() if available is None else available
     if not job.body.is_lattice:
@@ -45,10 +50,12 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
 
 
 def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
-    """Raise NotEnoughMemoryError if a simulation of the tetrahedral ``mesh`` does not fit into memory.
+    """Check that a simulation of the tetrahedral ``mesh`` fits into memory.
 
-    ``pinned`` (q,) are the indices of mesh vertices with prescribed positions. ``available`` is the free memory, bytes;
-    by default the system reports it.
+    ``pinned`` (q,): indices of mesh vertices with prescribed positions.
+    ``available``: free memory, bytes; by default the system reports the free memory.
+
+    Raises NotEnoughMemoryError if the simulation does not fit.
     """
     available = available_memory() if available is None else available
     tets, vertices, modes = len(mesh.tets), len(mesh.rest_positions), _modes(job)
@@ -73,10 +80,9 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 
 
 def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
-    """Return the nodes of the elements, computed as if the whole body had one material.
+    """Return the nodes of the elements as if the whole body had one material.
 
-    The nodes determine the estimate of the memory. With several materials, smoothed elements have fewer nodes, so the
-    estimate is an upper bound for such a body.
+    With several materials, smoothed elements have fewer nodes, so the memory estimate is an upper bound.
     """
     if job.body.resolution.elements == "plain":
         return ElementNodes.of_tets(mesh.tets)
@@ -85,11 +91,7 @@ def _nodes(job: Job, mesh: TetMesh) -> ElementNodes:
 
 
 def _modes(job: Job) -> int:
-    """Return the number of modes for the memory estimate of the job's subspace; 0 in the full space.
-
-    Each group of pins has an affine displacement in addition to the modes. For the memory of all these displacements,
-    one additional mode is counted.
-    """
+    """Return the number of modes for the memory estimate, or 0 in the full space."""
     modes = mode_count(job.body.solver)
     return modes + 1 if modes and len(job.body.pinned_vertices) else modes
 
@@ -99,18 +101,14 @@ def _fewer_modes(job: Job) -> str:
 
 
 def _field_factors(job: Job) -> int:
-    """Return the number of Cholesky factors that are needed to extend accelerations from the surface into the body.
-
-    The number is 1 if accelerations vary over the surface, else 0. The factorized matrix has one unknown per vertex.
-    """
+    """Return 1 if extending accelerations from the surface into the body takes a Cholesky factor, else 0."""
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:
-    """Return the number of additional Cholesky factors for the preconditioner of conjugate gradients.
+    """Return the number of additional Cholesky factors for the preconditioner of conjugate gradients, 0 or 3.
 
-    The preconditioner always needs one factor. If damping, colliders, springs or force fields add stiffness, it needs
-    three additional factors, one per axis. The result is then 3. Otherwise, and in a subspace, the result is 0.
+    Damping, colliders, springs and force fields take one factor per axis.
     """
     damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
     outside = job.body.colliders or job.body.springs or job.body.force_fields

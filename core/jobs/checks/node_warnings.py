@@ -1,4 +1,4 @@
-"""Warnings before a bake if the dynamic nodes, which ConJac integrates in time, capture too little motion."""
+"""Warnings about dynamic nodes, the vertices that ConJac integrates in time, that capture too little motion."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
-    """Return warnings, each with a remedy, about parts of the body that will hardly vibrate for lack of dynamic nodes.
+    """Return warnings, each with a remedy, about parts of the body that lack dynamic nodes and will hardly vibrate.
 
-    Dynamic nodes are the vertices that the ConJac solvers integrate in time. A connected component of the mesh needs
-    several of them, not in a line. The result is empty for other solvers, or if the nodes suffice.
+    The ConJac solvers integrate only the dynamic nodes in time. A connected component of the mesh needs several dynamic
+    nodes, not in a line. The result is empty for other solvers.
     """
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:
@@ -54,8 +54,10 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """Return a list with one warning if there are many dynamic nodes, and the linear solver solves the linear systems
-    of each node in sequence; else []."""
+    """Return warnings about many dynamic nodes and a slow linear solver.
+
+    A linear solver is slow if it solves the linear systems of the nodes in sequence. The list has at most one warning.
+    """
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []
     return [
@@ -65,8 +67,7 @@ def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
 
 
 def _is_a_line(positions: np.ndarray, size: float) -> bool:
-    """Return True if ``positions`` (k,3) are fewer than three points, or collinear up to the distance ON_A_LINE times
-    the body's ``size``, m."""
+    """Return True if ``positions`` (k,3) are fewer than three points or nearly collinear, relative to ``size``, m."""
     across = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
     return len(positions) < 3 or bool(across[1] <= ON_A_LINE * size)
 

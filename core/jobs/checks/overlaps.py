@@ -1,7 +1,7 @@
-"""Overlaps between a body and its surroundings in the first frame.
+"""Overlaps between a body and its colliders in the first frame.
 
-Contact pushes each point out through the nearest side of the collider. This resolves small
-overlaps, but a body around a collider stays stuck.
+Contact pushes each point out through the nearest side of the collider. Contact thus resolves small overlaps, but a body
+around a collider stays stuck.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ SHALLOW = 0.01
 
 
 def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return warnings, each with a remedy, about colliders that the body overlaps deeply in the first frame.
-    Overlaps up to SHALLOW cause no warning.
+    """Return warnings, each with a remedy, about colliders that the body overlaps in the first frame.
+
+    Overlaps up to SHALLOW times the body's size cause no warning.
     """
     if not job.body.colliders:
         return []
@@ -41,9 +42,9 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
-    """Return True if the bounding boxes of body and collider show that they do not overlap by more than ``shallow``, m.
+    """Return True if bounding boxes show that a body overlaps a collider by at most ``shallow``, m.
 
-    This test is cheap for dense surfaces. For a collider mesh, ``shallow`` is ignored: the boxes must be disjoint.
+    For a collider mesh, ``shallow`` is ignored: the boxes must be disjoint.
     """
     low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
     if isinstance(collider, Ground):
@@ -54,9 +55,9 @@ def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: flo
 
 
 def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
-    """Return the warning that a body overlaps a collider by more than ``shallow``, m, or "" if it does not.
+    """Return the warning that a body overlaps a collider by more than ``shallow``, m, or "".
 
-    ``points`` (p,3) are the vertices of the body's ``surface`` and the tet vertices inside this surface.
+    ``points`` (p,3): vertices of the body's ``surface`` and the tet vertices inside the surface.
     """
     if isinstance(collider, Ground):
         depth = collider.height - points[:, 2]
@@ -80,10 +81,7 @@ def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh,
 
 
 def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the depth (p,), m, of each of ``points`` (p,3) below a surface; 0 or negative for points outside.
-
-    All depths are 0 or negative if the surface encloses no volume.
-    """
+    """Return the depth (p,), m, of each of ``points`` (p,3) below a surface; 0 or negative outside."""
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
     start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))

@@ -1,4 +1,7 @@
-"""Warning about pins that rotate far in one frame: the body cannot follow, and pins pass through one another."""
+"""Warning about pins that rotate far in one frame.
+
+The body cannot follow such pins, which pass through one another.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,20 @@ from ..job.job import Job
 from .rotations import rotation_angle
 
 FAR = np.radians(100.0)
-"""Rotation in one frame, rad, from which a warning is given. In tests with bars (*Draft* lattice), rotated pins left
-some bars folded from 150 degrees on, and others from 180 degrees on. Eight samples per frame did not help.
+"""Smallest rotation in one frame with a warning, rad.
+
+In tests with bars (*Draft* lattice), rotated pins left some bars folded from 150 degrees on, and others from 180
+degrees on. Eight samples per frame did not help.
 """
 MOST_PINS = 200
 """Largest number of pins sampled in each group."""
 
 
 def pin_rotation_warnings(job: Job) -> list[str]:
-    """Return a list with one warning if a connected group of pins rotates by more than FAR in one frame; else []."""
+    """Return warnings about connected pins that rotate by FAR or more in one frame.
+
+    The list has at most one warning, about the largest rotation.
+    """
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
     if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):
@@ -53,8 +61,7 @@ def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndar
 
 
 def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
-    """Return the groups of three or more pins that surface edges connect, each as an array of indices into ``pinned``
-    (p,)."""
+    """Return the groups of three or more connected pins, each as an array of indices into ``pinned`` (p,)."""
     number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
     number[pinned] = np.arange(len(pinned))
     edges = number[edges_of(triangles)]

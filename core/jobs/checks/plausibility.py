@@ -1,4 +1,4 @@
-"""Warnings if a body's size is implausible for its gravity or its time step."""
+"""Warnings about a body size that is implausible for gravity or for the time step."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SLIGHT = 1e-3
 """Fall of a body in its first second, relative to the body's size, below which the fall is hardly visible."""
 
 WEAKEST = 0.02
-"""Gravity, relative to the Earth's, below which even a small body seems to float. If a scene in centimetres is scaled
-to metres together with its gravity, this ratio is 0.01.
+"""Gravity, relative to the Earth's, below which even a small body seems to float.
+
+If a scene in centimetres is scaled to metres together with its gravity, the ratio is 0.01.
 """
 
 
 def scale_warnings(job: Job) -> list[str]:
-    """Return warnings, each with a remedy, if the body's size is implausible for gravity or for the time step;
-    else []."""
+    """Return warnings, each with a remedy, about a body size that is implausible for gravity or for the time step."""
     size = job.body.surface.size
     across, gravity = length_words(size), math.hypot(*job.body.solver.gravity)
     said = []

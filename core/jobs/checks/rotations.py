@@ -1,20 +1,25 @@
-"""Rotations of point sets. This module is loaded when Blender starts, so it uses no library but NumPy."""
+"""Rotations of point sets.
+
+This module is loaded when Blender starts, so it uses no library but NumPy.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 FLAT = 1e-6
-"""Largest ratio of the second to the first singular value of ``after.T @ before`` (3,3) at which the points count as
-collinear. Collinear points do not determine a rotation.
+"""Largest ratio of the second to the first singular value of ``after.T @ before`` (3,3) for collinear points.
+
+Collinear points do not determine a rotation.
 """
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Return the rotation R (3,3) about the origin for which ``before @ R.T`` is closest to ``after``.
 
-    Both arrays hold p points, (p,3). The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the
-    identity.
+    ``before``, ``after`` (p,3): positions of p points.
+
+    The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the identity.
     """
     U, spread, Vt = np.linalg.svd(after.T @ before)
     if spread[1] <= FLAT * spread[0]:

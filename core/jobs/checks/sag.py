@@ -44,7 +44,7 @@ class Sag(NamedTuple):
     ----------
     area : m²; ``area rho g / E`` is the sag, m, of the point that sags most
     reach : m; the largest possible sag: distance of the farthest point from its pin, or height of a body without pins
-    buckling : m; a standing body buckles if ``E / (rho g)``, m, is smaller than this
+    buckling : m; a standing body buckles if ``E / (rho g)``, m, is smaller than ``buckling``
     """
 
     area: float = 0.0
@@ -53,9 +53,11 @@ class Sag(NamedTuple):
 
 
 def sag_of(surface: SurfaceMesh, measure: SurfaceMeasure, pinned: np.ndarray, down: np.ndarray) -> Sag:
-    """Return the sag of a body under its own weight, from its ``surface`` and the ``measure`` of that surface.
+    """Estimate the sag of a body under its own weight from its surface.
 
-    ``pinned`` (p,) are the indices of the pinned vertices, ``down`` (3,) is the unit vector along gravity.
+    ``measure``: measure of the surface.
+    ``pinned`` (p,): indices of the pinned vertices.
+    ``down`` (3,): unit vector along gravity.
     """
     X = surface.positions[np.unique(surface.triangles)]
     X = X[:: -(-len(X) // MOST)]

@@ -1,4 +1,4 @@
-"""Warnings if the contact surface (skin) of a body's lattice differs from the body's visible surface."""
+"""Warnings about a contact surface (skin) that differs from the body's visible surface."""
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.vertex_normals import face_normals
 
 SPACING, BESIDE = 0.25, 1e-3
-"""SPACING: distance between sample points on the surface, in cells. At each sample point, one point on each side of the
-surface is tested for being inside the body. BESIDE: distance of the tested points from the surface, in cells.
+"""SPACING: distance between sample points on the surface, in cells. BESIDE: distance of test points from the surface,
+in cells.
+
+At each sample point, one test point on each side of the surface is tested for being inside the body.
 """
 OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
-"""Limits. OUTSIDE: distance outside the skin, in cells, above which a surface point counts as lost. NOTICEABLE: lost
-fraction of the surface above which a warning is given. FAR: distance outside the skin, in cells, above which a single
-point causes a warning; this limit finds thin rods, whose fraction of the surface is small.
+"""Limits of the warnings.
+
+OUTSIDE: distance outside the skin, in cells, above which a surface point counts as lost. NOTICEABLE: lost fraction of
+the surface above which a warning is given. FAR: distance outside the skin, in cells, above which a single point causes
+a warning. FAR finds thin rods, whose fraction of the surface is small.
 """
 
 
 def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_across: int) -> list[str]:
-    """Return warnings, each with a remedy, if parts of a body are too thin to collide, or separate parts move as one.
+    """Return warnings, each with a remedy, about parts that are too thin to collide or that the cells join together.
 
-    ``surface`` is the visible surface. ``mesh`` is the lattice with ``cells_across`` cells along the longest side.
-    ``skin`` is the contact surface that was made from the lattice.
+    ``surface``: visible surface of the body.
+    ``mesh``: lattice with ``cells_across`` cells along the longest side.
+    ``skin``: contact surface of the lattice.
     """
     said, cell = [], surface.size / (cells_across - 0.5)
     share, farthest = lost(surface, skin, cell)
@@ -46,10 +51,11 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
 
 
 def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
-    """Return the fraction of a surface that lies more than half a cell outside the contact surface ``skin``, and the
-    largest distance, m, of this part of the surface from ``skin``.
+    """Return the fraction of a surface that lies outside the contact surface ``skin``, and its largest distance, m.
 
-    ``cell`` is the side of a lattice cell, m. Parts of the surface that lie inside the body do not count.
+    ``cell``: side of a lattice cell, m.
+
+    Only distances of more than half a cell count. Parts of the surface inside the body do not count.
     """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     points = samples.interpolate(surface.positions, surface.triangles)

@@ -1,4 +1,7 @@
-"""Estimate of a body's lowest vibration by the Rayleigh-Ritz method, without factorising its stiffness matrix."""
+"""Estimate of a body's lowest vibration frequency by the Rayleigh-Ritz method.
+
+The stiffness matrix is not factorized.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +21,20 @@ RIGID = 6
 INDEPENDENT = 1e-9
 """Smallest eigenvalue of the Gram matrix of the trial displacements, relative to the largest, that is kept."""
 ALIKE = 10.0
-"""Largest ratio of Young's moduli within a body at which a frequency is estimated. The Rayleigh-Ritz estimate uses
-smooth trial displacements. At larger ratios, the slowest vibration differs too much from such displacements.
+"""Largest ratio of Young's moduli within a body at which a frequency is estimated.
+
+The trial displacements of the Rayleigh-Ritz estimate are smooth. At larger ratios, the slowest vibration differs too
+much from such displacements.
 """
 
 
 def slowest_vibration(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
-    """Estimate the lowest vibration frequency, Hz, of a body; 0 if its stiffness varies too much for the estimate.
+    """Estimate the lowest vibration frequency of a body, Hz.
 
     The Rayleigh-Ritz method uses displacements ``d(x) q(x)``, where d is the distance of the point x from the nearest
     pin (1 without pins), and q a quadratic polynomial. For bars, the relative error of the frequency is at most a
-    sixth. For bodies whose slowest vibration is that of a single limb, the estimated frequency is too high.
+    sixth. For bodies whose slowest vibration is that of a single limb, the frequency is too high. The result is 0 if
+    the stiffness varies too much for the estimate.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0

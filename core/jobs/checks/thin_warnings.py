@@ -14,15 +14,16 @@ from .advice import CELLS_THROUGH
 LEAST_SHARE = 0.005
 """Smallest fraction of the surface for which a warning about thin parts is given."""
 MOST = 2_500
-"""Largest number of surface triangles whose thickness is measured. On a finer surface, a sample is measured."""
+"""Largest number of measured surface triangles. On a finer surface, only a sample of the triangles is measured."""
 LEAST_ROBUST = 2e-3
-"""Smallest thickness, relative to the body's size, that the method Robust can mesh. The mesher of Robust, fTetWild,
-loses parts whose relative thickness is 1.3e-3 or less.
+"""Smallest thickness, relative to the body's size, that the method Robust can mesh.
+
+The mesher of Robust, fTetWild, loses parts whose relative thickness is 1.3e-3 or less.
 """
 
 
 def cell_of(job: Job) -> float:
-    """Return the side of the job's lattice cells, m; 0 if its tets are not a lattice."""
+    """Return the side of the job's lattice cells, m, or 0 without a lattice."""
     measure = measure_surface(job.body.surface)
     if measure is None or not job.body.is_lattice:
         return 0.0
@@ -30,13 +31,13 @@ def cell_of(job: Job) -> float:
 
 
 def thickness_of(job: Job) -> Thickness | None:
-    """Measure where the body is less than CELLS_THROUGH lattice cells thick; None if its tets are not a lattice."""
+    """Measure where the body is less than CELLS_THROUGH lattice cells thick. The result is None without a lattice."""
     cell = cell_of(job)
     return None if cell == 0.0 else measure_thickness(job.body.surface, cell, CELLS_THROUGH, MOST)
 
 
 def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
-    """Return the parts of the body that are thinner than a lattice cell; None if they are too small to report."""
+    """Return the parts of the body thinner than a lattice cell, or None if they are too small to report."""
     if thickness is None:
         return None
     found = thickness.below(thickness.length).not_finer(job.body.refinement)
@@ -44,7 +45,10 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
-    """Return a list with one warning and its remedy if parts of the body are thinner than a lattice cell; else []."""
+    """Return warnings, each with a remedy, about parts of the body thinner than a lattice cell.
+
+    The list has at most one warning.
+    """
     found = find_thin(job, thickness)
     if thickness is None or found is None:
         return []

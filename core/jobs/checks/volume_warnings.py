@@ -1,4 +1,4 @@
-"""Comparison of the tets' volume, which determines the displayed mass, with the volume that the surface encloses."""
+"""Comparison of the volume of the tets, which determines the displayed mass, and the volume inside the surface."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from ...geometry.tetrahedra.tet_count import measure_surface
 from ..job.job import Job
 
 WARNED = 0.03
-"""Difference between the tets' volume and the enclosed volume, divided by the enclosed volume, above which a warning is
-given.
+"""Largest difference between the tets' volume and the enclosed volume without a warning, relative to the enclosed
+volume.
 """
 SHEET = 1e-6
 """Enclosed volume, relative to the cube of the mesh's size, below which a mesh counts as a sheet."""
 
 CLOSED = 1e-9
-"""Largest openness of a surface that counts as closed. The openness is the norm of the sum of all face normals times
-face areas, divided by the total area.
+"""Largest openness of a surface that counts as closed.
+
+The openness is the norm of the sum of all face normals times face areas, divided by the total area.
 """
 
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
-    """Return a list with one warning if the tets' volume differs from the volume that the mesh encloses; else []."""
+    """Return warnings about a tet volume that differs from the enclosed volume of the mesh.
+
+    The list has at most one warning.
+    """
     filled = float(mesh.body_volumes.sum())
     if _encloses(job.body.surface, filled):
         return []
@@ -44,11 +48,7 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
 
 
 def _encloses(surface: SurfaceMesh, filled: float) -> bool:
-    """Return True if a surface is closed and encloses the volume ``filled``, m³, within the relative difference WARNED.
-
-    The volume follows from the divergence theorem, which is cheap for dense surfaces. The result is False for parts
-    that intersect or are inside out; only :func:`enclosed_volume` is exact for these.
-    """
+    """Return True if a surface is closed and encloses the volume ``filled``, m³, up to a fraction WARNED."""
     measure = measure_surface(surface)
     if measure is None or measure.openness > CLOSED or not measure.is_solid:
         return False

@@ -1,1 +1,1 @@
-"""Jobs, the input of a bake: bodies and the external influences on them; and the differences between two jobs."""
+"""Jobs, the input of a bake: bodies, external influences on them, and differences between two jobs."""

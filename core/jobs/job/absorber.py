@@ -1,7 +1,7 @@
-"""Surfaces that weaken a job's force fields behind them, sampled at every frame; ``mechanics/forces/absorption.py`` has
-the formula.
+"""Surfaces that weaken a job's force fields behind them.
 
-This module must not load a compiled kernel, which would delay Blender's start.
+``mechanics/forces/absorption.py`` has the formula. This module must not load compiled kernels, since kernels would
+delay Blender's start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from ...foundation.schema.field_metadata import field_spec
 
 @dataclass(frozen=True)
 class Absorber:
-    """Surface in world space that weakens force fields behind it; f is the number of frames, or 1 for constant values.
+    """Surface in world space that weakens the force fields behind it.
+
+    The number of frames is f, or 1 for constant values.
 
     Attributes
     ----------

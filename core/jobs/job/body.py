@@ -1,9 +1,7 @@
 """Body of a job: its surface, materials, pins, and contact partners.
 
-Each dataclass field has metadata (``core/foundation/schema/field_metadata.py``): the fingerprint to which the field
-contributes, its variation over the frames, and its label for artists. The metadata are used to save jobs, to change
-the frame range, and to list the edits since a bake.
-"""
+Each dataclass field has metadata (``core/foundation/schema/field_metadata.py``), for example its label for artists. The
+metadata serve to save jobs, to change the frame range, and to list the edits since a bake."""
 
 from __future__ import annotations
 
@@ -32,12 +30,15 @@ VIBRATION_STIFFNESS = 0.1, 10.0
 MOST_CONTROLLED = 40
 """Largest number of controlled vibrations, equal to the largest number of matched ones."""
 MOST_NODES = 200
-"""Largest number of dynamic nodes: each costs three right-hand sides per step."""
+"""Largest number of dynamic nodes. Each dynamic node costs three right-hand sides per step."""
 
 
 @dataclass(frozen=True)
 class GroupMember:
-    """Another body that is baked together with this body: its name, and the SHA-256 (32 bytes) of all its data."""
+    """Another body that is baked together with this body.
+
+    ``name``: name of the other body.
+    ``digest`` (32,): SHA-256 of all data of the other body."""
 
     name: str
     digest: np.ndarray = field_spec("something of it", dtype=np.uint8)
@@ -195,11 +196,10 @@ class Body:
     @classmethod
     @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
-        """Return a body with the given tetrahedra (m,4) and their vertices (n,3), m; ``fields`` are other fields of the
-        body.
+        """Return a body with the given tetrahedra (m,4) and their vertices (n,3), m.
 
-        Frames, pins and weights refer to all n vertices. Raises MeshError for invalid or inverted tetrahedra.
-        """
+        ``fields`` are other fields of the body. Frames, pins and weights refer to all n vertices. Raises MeshError for
+        invalid or inverted tetrahedra."""
         from ...geometry.mesh.topology import boundary_triangles
 
         mesh = checked_tets(vertices, tets)
@@ -207,8 +207,9 @@ class Body:
         return cls(surface=surface, tets=mesh.tets, **fields)
 
     def with_tracks(self, frames: int, first: int) -> Body:
-        """Return a validated copy of the body for a job of ``frames`` frames from frame ``first``. Missing
-        pin states and object matrices get constant values over the frames; pin positions (p,3) are repeated."""
+        """Return a validated copy of the body for a job of ``frames`` frames from frame ``first``.
+
+        Missing pin states and object matrices get constant values over the frames. Pin positions (p,3) are repeated."""
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError(
                 "The pinned vertices are not valid indices of the body's vertices.", "Choose the pins again."
@@ -234,7 +235,7 @@ class Body:
 
     @property
     def first_positions(self) -> np.ndarray:
-        """Surface positions at the first frame, (n,3), world space, metres."""
+        """Surface positions at the first frame, (n,3) m, in world space."""
         return self.surface.positions if self.initial_shape is None else self.initial_shape
 
     @property
@@ -244,7 +245,7 @@ class Body:
 
     @property
     def mesh_colliders(self) -> tuple[Collider, ...]:
-        """Colliders of the body that are meshes: all but the ground."""
+        """Colliders of the body without the ground."""
         return tuple(each for each in self.colliders if isinstance(each, Collider))
 
     def _validate(self, frames: int) -> None:
@@ -391,7 +392,7 @@ class Body:
             )
 
     def check(self) -> None:
-        """Run the quick checks that the body can be simulated; raise a SinewError if it cannot."""
+        """Check quickly that the body can be simulated. Raises a SinewError if it cannot."""
         from ...mechanics.energies.registry import energy
         from ...methods.eigenfit.methods import check_method
 

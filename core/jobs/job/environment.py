@@ -1,4 +1,4 @@
-"""External influences on a body: springs and colliders (including the ground), sampled at frames or at substeps.
+"""External influences on a body: springs and colliders (including the ground), sampled over the frames.
 
 All data are in world space and SI units. ``simulation/preparation/loads.py`` computes the forces.
 """

@@ -1,4 +1,4 @@
-"""Fingerprints (SHA-256) of the parts of a job, such as pins or materials, with the names that users know."""
+"""Fingerprints (SHA-256) of the parts of a job, by the names that users know, such as "pins"."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ...foundation.schema.field_metadata import Leaf, leaves, spec_of
 from ...foundation.schema.tracks import at_frames, steps_of
 
 BETWEEN_FRAMES = "animation between frames"
-"""Name of the fingerprint that covers the samples of tracks (arrays sampled over time) between frames. The other
-fingerprints cover only the samples at frames. Therefore the number of samples between frames does not affect them.
+"""Name of the fingerprint of all track samples between frames. A track is an array sampled over time.
+
+The other fingerprints cover only the samples at frames, so the number of samples between frames does not affect them.
 """
 LENGTHS = "simulation scale"
-"""Name of the fingerprint of ``Job.length_factor``. If it differs, most other fingerprints differ, too."""
+"""Name of the fingerprint of ``Job.length_factor``. A change of the factor changes most other fingerprints, too."""
 
 
 class Job(Protocol):
-    """Protocol of :class:`.job.Job`: the properties that this module uses besides the job's dataclass fields."""
+    """Properties of a :class:`.job.Job` that this module uses besides the job's dataclass fields."""
 
     bodies: Sequence[Any]
 
@@ -32,19 +33,21 @@ class Job(Protocol):
 
 
 def reported_changes(words: Sequence[str]) -> Sequence[str]:
-    """Return the names of changed parts to report. ``words`` are the names of all changed parts.
+    """Return the names of the changed parts to report.
 
-    If the simulation scale is among ``words``, only the simulation scale is returned, since a change of this scale
-    changes most other parts, too. Otherwise all ``words`` are returned.
+    ``words``: names of all changed parts.
+
+    A change of the simulation scale is reported alone, since it changes most other parts, too.
     """
     return [LENGTHS] if LENGTHS in words else words
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
-    """Return the SHA-256, in hexadecimal, per named part of a job, or only of the parts named in ``words``.
+    """Return the SHA-256, in hexadecimal, per named part of a job.
 
-    The names are those that users know, such as "pins". Names of bodies and other objects are left out, since they do
-    not affect the simulation.
+    ``words``: names of the parts, such as "pins"; all parts by default.
+
+    Names of bodies and other objects are left out, since they do not affect the simulation.
     """
     parts_of: dict[str, list[str | np.ndarray]] = {word: [] for word in words}
     idle = _idle(job)
@@ -57,10 +60,9 @@ def fingerprints_of(job: Job, *words: str) -> dict[str, str]:
 
 
 def substep_tracks(job: Job) -> list[tuple[str, np.ndarray]]:
-    """Return the tracks of a job with samples between frames. A track is an array sampled over time.
+    """Return the name and the array of each track with samples between frames.
 
-    Tracks that are sampled only at frames are left out. Each entry is the name of the track, as users know it, and its
-    array.
+    A track is an array sampled over time. The names are those that users know.
     """
     tracks = (leaf for body in job.bodies for leaf in leaves(body) if leaf.about.over_frames and leaf.value is not None)
     return [(_whose(leaf), leaf.value) for leaf in tracks if steps_of(leaf.value, job.frame_count) > 1]
@@ -72,10 +74,8 @@ def _whose(leaf: Leaf) -> str:
 
 
 def _idle(job: Job) -> set[str]:
-    """Return the paths of the fields that have no effect in this job.
-
-    A field has no effect if it depends on an optional field that is None. For example, a refinement factor has no
-    effect without painted refinement.
+    """Return the paths of the fields without effect in this job, such as a refinement factor without painted
+    refinement.
     """
     idle = [
         (leaf.path.removesuffix(leaf.fields[-1].name), leaf.about.rules) for leaf in leaves(job) if leaf.value is None

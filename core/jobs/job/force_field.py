@@ -1,6 +1,7 @@
-"""Force field of a job, sampled at every frame; ``field_interpolation.py`` interpolates it at any time.
+"""Force field of a job, sampled at every frame.
 
-This module must not load a compiled kernel, which would delay Blender's start.
+``field_interpolation.py`` interpolates the field at any time. This module must not load compiled kernels, since kernels
+would delay Blender's start.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ UNBOUNDED = ("distance_max", "radial_max")
 
 @dataclass(frozen=True)
 class ForceField:
-    """Force field in world space, static or animated; f is the number of frames, or 1 for constant values.
+    """Force field in world space, static or animated.
+
+    The number of frames is f, or 1 for constant values.
 
     Attributes
     ----------
@@ -30,7 +33,7 @@ class ForceField:
     form : FieldForm
         Type of the field, its shape, and the type of its falloff.
     numbers : (f,12) float64
-        Strength, damping, falloff and other parameters, in the order of :class:`FieldNumbers`; lengths are in units of
+        Strength, damping, falloff and other parameters, in the order of :class:`FieldNumbers`. Lengths are in units of
         the form's ``unit_length``.
     centres : (f,3) m; axes : (f,3) unit vectors
     seed : int
@@ -39,8 +42,8 @@ class ForceField:
         Mesh of the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); None for other shapes.
     low, high : (3,) m; samples : (f,a,b,c,k)
         Corners of a box, and k values at each of the a x b x c knots of a grid in the box
-        (:class:`forces.field_samples.FieldSamples`). Only field types that no formula describes, such as textures, have
-        a grid; for other types, ``low``, ``high`` and ``samples`` are None.
+        (:class:`forces.field_samples.FieldSamples`). Only field types without a formula, such as textures, have a grid.
+        For other types, ``low``, ``high`` and ``samples`` are None.
     absorbers : tuple of int
         Indices into ``Body.absorbers``. Each of these surfaces weakens the field in the region behind the surface.
     """

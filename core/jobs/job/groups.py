@@ -1,4 +1,4 @@
-"""Groups of bodies that can collide with each other, directly or through other bodies, and are stepped together."""
+"""Groups of bodies that are stepped together, since they can collide directly or through other bodies."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ OF_EACH = (
 
 
 CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
-"""Fields of a job, besides its solver settings, that must be the same for colliding bodies."""
+"""Fields of a job, besides its solver settings, that must be equal for colliding bodies."""
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return the groups of bodies that can collide, directly or through other bodies, as lists of indices into
-    ``bodies``.
+    """Return the groups of bodies that can collide, as lists of indices into ``bodies``.
 
-    A body that collides with no other body is a group by itself. The indices in each group are sorted by the bodies'
-    names.
+    Bodies can collide directly or through other bodies. A body without contact is a group by itself. The indices in
+    each group are sorted by the bodies' names.
     """
     left, groups = list(range(len(bodies))), []
     while left:
@@ -49,10 +48,9 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
 
 
 def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[Thing, Thing], bool]) -> list[Thing]:
-    """Return the connected component of ``first``: itself and all ``others`` that a chain of connected things links to
-    it.
+    """Return the connected component of ``first``: itself and all ``others`` that a chain of connections links to it.
 
-    ``connected`` returns True if two things are linked directly.
+    ``connected`` returns True for two directly connected things.
     """
     group, left = [first], list(others)
     for each in group:  # the list grows meanwhile
@@ -62,12 +60,12 @@ def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[T
 
 
 def can_collide(a: Body, b: Body) -> bool:
-    """Return True if the settings of ``a`` allow contact with ``b``, and the settings of ``b`` contact with ``a``."""
+    """Return True if the contact settings of each of the two bodies allow contact with the other."""
     return all(x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a)))
 
 
 def split_jobs(job: Job) -> list[Job]:
-    """Return one job for each body of ``job``. In each new job, ``group_members`` lists the other bodies.
+    """Return one job for each body of ``job``, with the other bodies as ``group_members``.
 
     The bodies of ``job`` must form a group (bodies that are baked together).
     """
@@ -91,7 +89,10 @@ def _digest(job: Job) -> np.ndarray:
 
 
 def check_group(jobs: Sequence[Job]) -> None:
-    """Raise SettingsError if the bodies of ``jobs``, which have one body each, cannot be stepped together."""
+    """Check that the bodies of ``jobs`` can be stepped together. Each job has one body.
+
+    Raises SettingsError for bodies that cannot.
+    """
     check_pairs(jobs)
     lead = jobs[0]
     for job in jobs:
@@ -124,7 +125,10 @@ def check_group(jobs: Sequence[Job]) -> None:
 
 
 def check_pairs(jobs: Sequence[Job]) -> None:
-    """Raise SettingsError if two bodies set different values for their contact pair; ``jobs`` have one body each."""
+    """Check that no two bodies set different values for their contact pair. Each of the ``jobs`` has one body.
+
+    Raises SettingsError for different values.
+    """
     overrides = {(job.body.name, pair.other): pair.overrides for job in jobs for pair in job.body.pairs}
     for (one, other), ours in overrides.items():
         theirs = overrides.get((other, one), {})
@@ -138,8 +142,10 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 
 def pair_warnings(jobs: Sequence[Job]) -> list[str]:
-    """Return warnings, each with a remedy, about contact settings of pairs that never collide; ``jobs`` have one body
-    each."""
+    """Return warnings, each with a remedy, about contact settings of pairs that never collide.
+
+    Each of the ``jobs`` has one body.
+    """
     return [
         f"“{job.body.name}” has a pair with “{name}”, with which it never collides, so the pair has no effect: "
         "remove the pair, or let the two collide."

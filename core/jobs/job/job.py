@@ -1,7 +1,7 @@
 """Job: all input of one bake, as arrays and settings, independent of Blender.
 
-An interface passes a job to the library. It is split into jobs of one body each (:meth:`Job.alone`), which the child
-process reads from the folders of their frame stores.
+An interface passes a job to the library. The job is split into jobs of one body each (:meth:`Job.alone`). The child
+process reads these jobs from the folders of their frame stores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .fingerprints import LENGTHS, fingerprints_of
 from .job_file import load_part, save_part
 
 SLOWEST = 1e-6
-"""Smallest frame rate, 1/s. The largest frame rate is 1 / SLOWEST, that is 1e6 per second."""
+"""Smallest frame rate, 1/s. The largest frame rate is 1 / SLOWEST."""
 
 JOB_FORMAT = 8
 LAST_FRAME = 1048574
@@ -65,7 +65,7 @@ class Job:
 
     @property
     def body(self) -> Body:
-        """The body of a job with one body; raises SettingsError if the job has several."""
+        """Body of a job with one body. Raises SettingsError if the job has several."""
         if len(self.bodies) > 1:
             raise SettingsError(f"The job has {len(self.bodies)} bodies.", "Take one of them: job.alone(0).")
         return self.bodies[0]
@@ -78,8 +78,11 @@ class Job:
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
-        """Return a copy of the job in which fields of the body are replaced. Keyword arguments ``changed`` are the new
-        values of the fields. Raises SettingsError if the job has several bodies.
+        """Return a copy of the job in which fields of the body are replaced.
+
+        ``changed``: new values of the fields.
+
+        Raises SettingsError if the job has several bodies.
         """
         return replace(self, bodies=(replace(self.body, **changed),))
 
@@ -90,7 +93,7 @@ class Job:
 
     @property
     def first_shown(self) -> int:
-        """Number of the first frame after the pre-roll, at which the visible result begins."""
+        """Number of the first visible frame, after the pre-roll."""
         return self.frame_start + self.pre_roll
 
     @property
@@ -102,13 +105,13 @@ class Job:
     def frame_matrices(self) -> np.ndarray:
         """Matrices (frames, 4, 4) from the body's object coordinates to world coordinates, at whole frames.
 
-        Samples of the matrices between frames are left out. Raises SettingsError if the job has several bodies.
+        Raises SettingsError if the job has several bodies.
         """
         return at_frames(self.body.object_to_world, self.frame_count)
 
     @property
     def time_step(self) -> float:
-        """Length of a substep, s; raises SettingsError if the job has several bodies."""
+        """Length of a substep, s. Raises SettingsError if the job has several bodies."""
         return 1.0 / (self.frame_rate * self.body.solver.substeps)
 
     def _validate(self) -> None:
@@ -137,7 +140,7 @@ class Job:
             raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Rename one of them.")
 
     def check(self) -> None:
-        """Run the quick checks of whether the job can be simulated; raise a SinewError if it cannot."""
+        """Check quickly that the job can be simulated. Raises a SinewError if it cannot."""
         for body in self.bodies:
             with named(body.name, len(self.bodies) > 1):
                 body.check()
@@ -145,8 +148,9 @@ class Job:
     # -- identity -----------------------------------------------------------------------------------------------------
 
     def fingerprints(self, *words: str) -> dict[str, str]:
-        """Return the SHA-256, in hexadecimal, per named part of the job ("pins", ...), or only of the parts in
-        ``words``.
+        """Return the SHA-256, in hexadecimal, per named part of the job.
+
+        ``words``: names of the parts, such as "pins"; all parts by default.
 
         Equal jobs have equal fingerprints.
         """
@@ -165,11 +169,11 @@ class Job:
 
     @checked(StoreError)
     def save(self, path: Path | str) -> None:
-        """Write the job to one ``.npz`` file; raise StoreError if that fails."""
+        """Write the job to one ``.npz`` file. Raises StoreError if the file cannot be written."""
         save_part(path, self, JOB_FORMAT)
 
     @classmethod
     @checked(StoreError)
     def load(cls, path: Path | str) -> Job:
-        """Read a file that :meth:`save` wrote; raise StoreError for any other file."""
+        """Return the job in a file that :meth:`save` wrote. Raises StoreError for any other file."""
         return load_part(path, cls, JOB_FORMAT)

@@ -1,4 +1,4 @@
-"""Differences between two jobs, described in the words of the user interface."""
+"""Differences between two jobs, in the words of the user interface."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Key = tuple[type, str]
 """Type and name of an item, such as a collider, in a list of named items."""
 
 MOST = 4
-"""Largest number of details that are listed for one part; further details are only counted."""
+"""Largest number of listed details of one part. Further details are only counted."""
 
 
 def details(part: str, before: Job, now: Job) -> list[str]:
-    """Return descriptions of what differs between two jobs in one ``part`` (a key of ``Job.fingerprints``).
+    """Return descriptions of the differences between two jobs in one ``part``, a key of ``Job.fingerprints``.
 
-    The list has at most MOST descriptions and a count of the others; it is empty if no detail is known.
+    At most MOST differences are described, and the others counted. The list is empty if no detail is known.
     """
     clock = _edits(_of(part, now), before, now, (before, now))
     found = list(dict.fromkeys([*clock, *_of_bodies(part, before, now)]))
@@ -40,7 +40,7 @@ def _of(part: str, owner: Any) -> list[Field]:
 
 
 def _of_bodies(part: str, before: Job, now: Job) -> list[str]:
-    """Return the differences in one ``part`` between the bodies of two jobs; several bodies are matched by name."""
+    """Return the differences in one ``part`` between the bodies of two jobs, matched by name."""
     if len(before.bodies) == len(now.bodies) == 1:
         return _of_body(part, before, now)
     then, there = ({(Body, each.name): job.alone(k) for k, each in enumerate(job.bodies)} for job in (before, now))
@@ -57,7 +57,7 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
     """Return the changed ``parts``, each with its details: ``solver (substeps 1 → 2)``.
 
-    If the simulation scale is among the parts, only the simulation scale is returned.
+    A change of the simulation scale is returned alone.
     """
     named = ((part, details(part, before, now)) for part in reported_changes(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
@@ -99,12 +99,10 @@ def _names(body: Body, which: str, numbers: Sequence[int]) -> str:
 
 
 def _of_each(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
-    """Compare two values of the dataclass field ``item``: ``a`` before, ``b`` now. The field has data for each entry of
-    a list of the body, such as the list of materials.
+    """Return one description, such as ``map of “Bone”``, per item of a list of the body with changed data.
 
-    Return one description, such as ``map of “Bone”``, for each entry whose data differ. ``a`` and ``b`` are arrays with
-    one column per entry, or tuples of objects that each refer to a material. The result is empty if the lists
-    themselves differ.
+    ``a``, ``b``: values before and now of the dataclass field ``item``: arrays with one column per item of the list, or
+        tuples of objects that each refer to a material.
     """
     then, names = ([each.name for each in getattr(job.body, spec_of(item).each_of)] for job in jobs)
     if then != names or (isinstance(b, np.ndarray) and a.shape != b.shape):
@@ -117,7 +115,7 @@ def _share(value: Any, k: int) -> Any:
 
 
 def _by_name(before: Sequence[Any], now: Sequence[Any], jobs: Jobs) -> list[str]:
-    """Return descriptions of the items that were added, removed or edited between two lists of named items."""
+    """Return descriptions of the added, removed and edited items between two lists of named items."""
     # A mesh with the ground's name is not the ground: keys include the type.
     then, there = ({(type(item), item.name): item for item in items} for items in (before, now))
     found = _came_and_went(then, there)
@@ -146,16 +144,12 @@ def _array(item: Field, a: Any, b: Any, jobs: Jobs) -> list[str]:
 
 
 def _at_frames(track: np.ndarray, frames: int) -> np.ndarray:
-    """Return the samples of a track at each of ``frames`` frames; a track with a single sample is repeated."""
+    """Return the samples of a track at each of ``frames`` frames. A single sample is repeated."""
     return np.broadcast_to(track, (frames, *track.shape[1:])) if len(track) == 1 else at_frames(track, frames)
 
 
 def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
-    """Return ``label`` with the first frame at which two tracks differ, as a list; empty if they are equal.
-
-    Both tracks have ``steps`` samples per frame. Only common frames are compared. The list is also empty if the tracks
-    have different numbers of items, such as pins, since that difference is reported elsewhere.
-    """
+    """Return ``label`` with the first frame at which two tracks differ, as a list, or [] without a difference."""
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:
         return []
@@ -166,10 +160,7 @@ def _since(label: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int
 
 
 def _between_frames(before: Job, now: Job) -> list[str]:
-    """Return the names of the tracks whose samples between frames differ between the jobs ``before`` and ``now``.
-
-    If a track has samples between frames in only one of the jobs, the track counts as different.
-    """
+    """Return the names of the tracks whose samples between frames differ between two jobs."""
     a, b = dict(substep_tracks(before)), dict(substep_tracks(now))
     found = []
     for name in dict.fromkeys((*a, *b)):
@@ -180,7 +171,7 @@ def _between_frames(before: Job, now: Job) -> list[str]:
 
 
 def _value(item: Field, value: Any) -> str:
-    """Return the value of a settings field as text, as panels and menus show it."""
+    """Return the value of a settings field as panels and menus show it."""
     if spec_of(item).menu:
         return _menu_label(value)
     if item.metadata.get("unit") == "Pa" and value is not None:
@@ -201,7 +192,7 @@ def _menu_label(value: str) -> str:
 
 
 def _stiffness(value: float) -> str:
-    """Return a Young's modulus in Pa as text, as panels show it: ``50 kPa``."""
+    """Return a Young's modulus in Pa as panels show it: ``50 kPa``."""
     size, unit = next((u for u in ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa")) if value >= u[0]), (1.0, "Pa"))
     return f"{value / size:.5g} {unit}"
 

@@ -1,7 +1,7 @@
-"""Job files: a dataclass in an ``.npz`` file without pickle, whose arrays are named by field paths (``bodies.0.tets``).
+"""Job files: a dataclass in an ``.npz`` file without pickle.
 
-The entry ``settings`` is the JSON text of all other values. When a file is read, the type of each value
-follows from the type annotation of its field.
+Arrays are named by field paths (``bodies.0.tets``). The entry ``settings`` is the JSON text of all other values. When a
+file is read, the type annotation of a field determines the type of its value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), str:
 def save_part(path: Path, whole: Any, format: int) -> None:
     """Write the dataclass object ``whole`` and the version number ``format`` to a file.
 
-    Raise StoreError if writing fails. No incomplete file is left behind.
+    No incomplete file is left behind. Raises StoreError if the file cannot be written.
     """
     text = json.dumps({"format": format, "whole": _plain(whole)})
     arrays = {leaf.path: leaf.value for leaf in leaves(whole) if isinstance(leaf.value, np.ndarray)}
@@ -42,7 +42,7 @@ def save_part(path: Path, whole: Any, format: int) -> None:
 def load_part(path: Path, cls: type[Part], format: int) -> Part:
     """Return an object of the dataclass ``cls`` from a file that :func:`save_part` wrote.
 
-    Raise StoreError for any other file, and if the version number in the file is not ``format``.
+    Raises StoreError for any other file, and for another version number than ``format``.
     """
     try:
         arrays = read_npz(Path(path))
@@ -57,7 +57,7 @@ def load_part(path: Path, cls: type[Part], format: int) -> Part:
 
 
 def _plain(value: Any) -> Any:
-    """Return all values of a dataclass object except arrays, as dicts, lists and numbers for JSON."""
+    """Return a dataclass object without its arrays as dicts, lists and numbers for JSON."""
     if is_dataclass(value):
         named = {"class": type(value).__name__} | {item.name: getattr(value, item.name) for item in fields(value)}
         return {name: _plain(each) for name, each in named.items() if not isinstance(each, np.ndarray)}

@@ -1,4 +1,7 @@
-"""Contact settings for a pair of a body and another body or collider; they override the settings of both partners."""
+"""Contact settings for a pair of a body and another body or collider.
+
+The settings of a pair override the contact settings of both partners.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from ...foundation.schema.setting_fields import check_ranges, number, words_of
 class PairSettings:
     """Contact settings for the pair of this body and the body, collider or ground named ``other``.
 
-    A field that is None keeps the value that follows from the contact settings of both partners. The contact distance
-    to a ground is at least the thickness of that ground. For a pair of two bodies, one body has these settings, or both
-    have equal ones.
+    A field that is None keeps the value from the contact settings of both partners. The contact distance to a ground is
+    at least the thickness of the ground. For a pair of two bodies, one body has these settings, or both have equal
+    settings.
     """
 
     other: str
@@ -39,6 +42,6 @@ class PairSettings:
 
     @property
     def overrides(self) -> dict[str, float]:
-        """Values of the pair's settings that are not None, by field name."""
+        """Settings of the pair that are not None, by field name."""
         both = {"friction": self.friction, "thickness": self.thickness}
         return {name: value for name, value in both.items() if value is not None}

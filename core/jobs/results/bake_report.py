@@ -1,4 +1,4 @@
-"""Report of a bake, read from its frames: iterations, frames that did not converge, and computing time per task."""
+"""Report of a bake, read from its frames: iterations, convergence, and computing time per task."""
 
 from __future__ import annotations
 
@@ -40,21 +40,20 @@ MEANINGS = {
 """Meanings of the table's columns, by their headings."""
 
 MOVING = "Still Moving (m)"
-"""Heading of the column *Still Moving* in CSV files. In the text table the heading has no unit, but each value has."""
+"""Heading of the column *Still Moving* in CSV files. In the text table, each value has the unit instead."""
 
 
 LOST = 0.01
-"""A warning is given if the dynamic nodes cannot represent this fraction of the kinetic energy in a step, or more. If a
-part of the body rotates by ten degrees in a step, the nodes miss about this fraction of the part's energy.
-"""
+"""Fraction of the kinetic energy in a step, lost by dynamic nodes, from which a warning is given.
+
+If a part of the body rotates by ten degrees in a step, the nodes miss about this fraction of the part's energy."""
 
 SEEN = 1e-4
 """Smallest visible displacement, relative to the body's size: a fifth of a pixel of a body 2,000 pixels across."""
 
 REDONE = 0.1
-"""A warning is given if the body buckled in more than this fraction of all steps. Another warning is given if another
-integrator recomputed more than this fraction of all steps.
-"""
+"""Fraction of all steps above which a warning is given about steps with buckling, or steps that another integrator
+recomputed."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +130,10 @@ class BakeReport:
 
     @property
     def worst(self) -> FrameReport | None:
-        """Frame to inspect first; None without frames.
+        """Frame to inspect first, or None without frames.
 
-        This is the unconverged frame with the largest vertex displacement in the last iteration of a step. If all
-        frames converged, it is the frame with the most iterations in a step.
-        """
+        Among unconverged frames, this is the frame with the largest vertex displacement in the last iteration of a
+        step. If all frames converged, this is the frame with the most iterations in a step."""
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.converged]
@@ -151,8 +149,7 @@ class BakeReport:
         return sum(frame.seconds for frame in self.frames)
 
     def parts(self) -> dict[str, float]:
-        """Return the computing time, s, by task of a step ("assembly", "solve", ...), summed over all frames, longest
-        first."""
+        """Return the computing time of all frames, s, by task of a step ("assembly", "solve", ...), longest first."""
         total: dict[str, float] = {}
         for frame in self.frames:
             for part, seconds in frame.parts.items():
@@ -160,7 +157,7 @@ class BakeReport:
         return dict(sorted(total.items(), key=lambda item: -item[1]))
 
     def summary(self) -> list[str]:
-        """Return the summary of the report for users, as lines of text."""
+        """Return the summary of the report as lines of text."""
         if not self.frames:
             return ["Only the first frame is baked: no step was computed."]
         steps = sum(frame.steps for frame in self.frames)
@@ -195,7 +192,7 @@ class BakeReport:
         return [*lines, *self.warnings]
 
     def unconverged_words(self) -> str:
-        """Return the warning that names the unconverged frames and the remedy; "" if all frames converged."""
+        """Return the warning about unconverged frames, with the remedy, or ""."""
         frames = self.unconverged
         if not frames:
             return ""
@@ -205,20 +202,19 @@ class BakeReport:
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
 
     def warning(self) -> str:
-        """Return the warning about unconverged frames if their error is visible; else "".
+        """Return the warning about unconverged frames with a visible error, or "".
 
-        The error counts as visible if the largest vertex displacement in the last iteration of a step exceeds SEEN
-        times the body's size, or is unknown.
-        """
+        The error is the largest vertex displacement in the last iteration of a step. An error is visible above SEEN
+        times the body's size. An unknown error counts as visible."""
         short = [frame.movement for frame in self.frames if not frame.converged]
         is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
         return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
-        """Return a sentence about the elastic energy that vibration matching removes; "" if it removes none.
+        """Return a sentence about the elastic energy that vibration matching removes, or "".
 
-        The sentence gives the removed energy, divided by the largest energy that matching can remove, in the frame with
-        the largest ratio."""
+        The energy is relative to the largest energy that matching can remove, and belongs to the frame with the largest
+        ratio."""
         most = max(self.frames, key=lambda f: f.taken, default=None)
         if most is None or not most.taken:
             return ""
@@ -228,7 +224,7 @@ class BakeReport:
         )
 
     def contact_words(self) -> str:
-        """Return the largest number of contacts and the smallest distance in contact, as text; "" without contact."""
+        """Return the largest number of contacts and the smallest distance in contact as text, or "" without contact."""
         most = max(self.frames, key=lambda f: f.contacts, default=None)
         if most is None or not most.contacts:
             return ""
@@ -236,8 +232,7 @@ class BakeReport:
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), smallest distance {length_words(nearest)}"
 
     def solved_with_words(self) -> str:
-        """Return a sentence that lists the bodies that were solved in one system with this body, and the frames in
-        which that happened. Return "" if this body was always solved alone."""
+        """Return a sentence with the bodies that were solved in one system with this body, and the frames, or ""."""
         names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
         if not names:
             return ""
@@ -249,8 +244,7 @@ class BakeReport:
         )
 
     def blocked_words(self) -> str:
-        """Return a sentence that lists the pairs of objects that blocked each other, and the frames in which that
-        happened. Return "" if nothing was blocked."""
+        """Return a sentence with the pairs of objects that blocked each other, and the frames, or ""."""
         pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
         if not pairs:
             return ""
@@ -259,18 +253,19 @@ class BakeReport:
         return f"In frames {frames} pins or colliders were blocked on their paths: leave more room between {named}."
 
     def lost_words(self) -> str:
-        """Return a warning if, in any step, dynamic nodes (vertices integrated in time) leave out at least the fraction
-        LOST of the kinetic energy. Return "" otherwise."""
+        """Return a warning about kinetic energy that dynamic nodes (vertices integrated in time) leave out, or "".
+
+        A step must lose at least the fraction LOST."""
         most = max(self.frames, key=lambda f: f.lost, default=None)
         if most is None or most.lost < LOST:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add nodes or Substeps."
 
     def of_steps_words(self) -> str:
-        """Return warnings about too many steps of two kinds; "" if there are none.
+        """Return warnings about many recomputed steps and many steps with buckling, or "".
 
-        Steps of the first kind were recomputed by another integrator than the chosen one. In steps of the second kind,
-        the body buckled between its dynamic nodes (vertices integrated in time). The limit is REDONE."""
+        Another integrator than the chosen one recomputes a step. Buckling happens between dynamic nodes (vertices
+        integrated in time). The limit is the fraction REDONE of all steps."""
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
@@ -304,9 +299,8 @@ class BakeReport:
     def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:
         """Yield the table of the report: the headings, then one row per frame.
 
-        ``parts`` are the tasks of a step whose times have a column (all by default). The columns of contact are
-        included if any frame has contact, or if ``touches`` is True.
-        """
+        ``parts``: tasks of a step whose times have a column, all by default.
+        ``touches``: True for columns of contact even without contact."""
         parts, touches = list(self.parts()) if parts is None else parts, touches or self.touches
         yield [
             "Frame",
@@ -329,8 +323,9 @@ class BakeReport:
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
-    """Return the reports of several bakes, by body name, as one CSV table in SI units with one row per body and
-    frame."""
+    """Return the reports of several bakes as one CSV table in SI units, with one row per body and frame.
+
+    ``reports``: reports by body name."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
     touches = any(report.touches for report in reports.values())
     tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}
@@ -342,13 +337,13 @@ def csv_of(reports: Mapping[str, BakeReport]) -> str:
 
 
 def write_report(path: Path, text: str) -> None:
-    """Write the text of a report to a file; raise StoreError if that fails."""
+    """Write the text of a report to a file. Raises StoreError if the file cannot be written."""
     with whole_file(path) as file:
         file.write(text.encode())
 
 
 def read_report(store: FrameStore) -> BakeReport:
-    """Return the report of the bake in a store; raise StoreError if its frames cannot be read."""
+    """Return the report of the bake in a store. Raises StoreError if its frames cannot be read."""
     job = store.job()
     abouts = [(frame, store.about(frame)) for frame in store.frames()]
     frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
@@ -400,20 +395,20 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
 
 
 def _number(value: Any) -> float:
-    """Return a value from a file as a float if it is a finite number; else 0."""
+    """Return a value from a file as a float, or 0 unless it is a finite number."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         return 0.0
     return float(value)
 
 
 def _pairs(value: Any) -> list[tuple[str, str]]:
-    """Return the valid pairs of names in ``value``, read from a frame's file; empty if ``value`` is not a list."""
+    """Return the valid pairs of names in a value from a file."""
     pairs = value if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
 
 
 def _names(value: Any) -> list[str]:
-    """Return the names in a value from a file; empty if the value is not a list."""
+    """Return the names in a value from a file, or [] unless it is a list."""
     return [str(name) for name in value] if isinstance(value, list) else []
 
 

@@ -1,4 +1,4 @@
-"""Differences between two bakes of one surface, frame by frame, and the mean time per frame of each bake."""
+"""Distances between two bakes of one surface, frame by frame, and the mean computing time per frame."""
 
 from __future__ import annotations
 
@@ -40,25 +40,29 @@ class Difference(NamedTuple):
         return int(self.largest.argmax())
 
     def at(self, frame: int) -> tuple[float, float] | None:
-        """Return the largest and the mean distance, m, at the frame number ``frame``; None if that frame was not
-        compared."""
+        """Return the largest and the mean distance, m, at the frame number ``frame``.
+
+        The result is None if the frame was not compared.
+        """
         found = np.flatnonzero(self.frames == frame)
         return (float(self.largest[found[0]]), float(self.mean[found[0]])) if len(found) else None
 
 
 def distances(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Return the largest and the mean distance, m, of corresponding vertices at positions ``first`` and ``second``
-    (n,3)."""
+    """Return the largest and the mean distance of corresponding vertices, m.
+
+    ``first``, ``second`` (n,3), m: vertex positions.
+    """
     apart = np.linalg.norm(second - first, axis=1)
     return float(apart.max()), float(apart.mean())
 
 
 def find_difference(first: FrameStore, second: FrameStore, words: str) -> Difference:
-    """Return the distances between two bakes in all visible frames that both bakes have. The distances are cached in
-    the store ``second``.
+    """Return the distances between two bakes in all visible frames of both, and cache them in the store ``second``.
 
-    ``words`` describe the settings that differ. Raises StoreError if no frame is common, or if the numbers of vertices
-    differ.
+    ``words``: description of the settings that differ.
+
+    Raises StoreError if no frame is common, or if the numbers of vertices differ.
     """
     job, other = first.job(), second.job()
     if len(job.body.surface.positions) != len(other.body.surface.positions):
@@ -81,7 +85,7 @@ def find_difference(first: FrameStore, second: FrameStore, words: str) -> Differ
 def cached_difference(first: FrameStore, second: FrameStore) -> Difference | None:
     """Return the distances between two bakes that :func:`find_difference` has cached in the store ``second``.
 
-    Return None if no valid distances are cached, or if a bake has changed since.
+    The result is None without valid distances, or if a bake has changed since.
     """
     cached = second.read_cached("difference")
     if cached is None or cached[1].get("key") != _key(first, second):
@@ -98,7 +102,7 @@ def cached_difference(first: FrameStore, second: FrameStore) -> Difference | Non
 
 
 def _seconds_a_frame(store: FrameStore, frames: list[int]) -> float:
-    """Return the mean computing time, s, of the ``frames`` except the first; 0 if unknown."""
+    """Return the mean computing time, s, of the ``frames`` except the first, or 0 if unknown."""
     spent = [float(store.about(frame).get("seconds", 0.0)) for frame in frames]
     spent = [seconds for seconds in spent[1:] if seconds > 0.0]
     return float(np.mean(spent)) if spent else 0.0

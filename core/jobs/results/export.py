@@ -1,7 +1,7 @@
 """Export of a bake's frames: one ``.npz``, a PC2 point cache, or one mesh per frame in any format of meshio.
 
-Files are written to a private folder beside the output and moved when complete: a full disk or a killed process leaves
-the previous files, and a link is replaced, not followed. :mod:`files.point_cache` describes the PC2 format.
+Files are written to a private folder beside the output and moved when complete. A full disk or a killed process leaves
+the previous files. A link is replaced, not followed. :mod:`files.point_cache` describes the PC2 format.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ def output_files(out: Path, frames: range | list[int]) -> list[Path]:
 
 
 def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
-    """Raise SettingsError or StoreError if :func:`export` would fail to write the frame numbers ``frames`` to ``out``.
+    """Check before a long simulation that :func:`export` can write the frame numbers ``frames`` to ``out``.
 
-    Call it before a long simulation. Causes of failure are an unknown file extension, a folder that is not writable,
-    and an output that would overwrite one of ``inputs``, the files that the scene reads.
+    ``inputs``: files that the scene reads, which the output must not overwrite.
+
+    Raises SettingsError or StoreError for an unknown file extension, a folder that is not writable, or an output that
+    would overwrite an input.
     """
     if not out.suffix:
         raise SettingsError(
@@ -50,11 +52,12 @@ def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
 
 
 def export(store: FrameStore, job: Job, out: Path) -> None:
-    """Write the visible frames of a store to ``out``; its extension determines the format.
+    """Write the visible frames of a store to files. The extension of ``out`` determines the format.
 
     ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Other formats: one file
-    ``NAME_0001.ext`` per frame, by meshio. The files appear when all are complete. Raises StoreError if they cannot be
-    written, and SettingsError if the format cannot store them.
+        ``NAME_0001.ext`` per frame, by meshio. The files appear when all are complete.
+
+    Raises StoreError if the files cannot be written, and SettingsError if the format cannot store the frames.
     """
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     if not frames:

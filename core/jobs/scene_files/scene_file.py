@@ -145,7 +145,7 @@ _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 
 @checked(SettingsError)
 def read_scene(path: Path | str) -> Job:
-    """Return the job that a scene file describes; raise SettingsError or MeshError if the file has errors."""
+    """Return the job that a scene file describes. Raises SettingsError or MeshError if the file has errors."""
     path = Path(path)
     scene = _read_tables(path)
     start, end = _frames(scene.get("frames", [1, 60]))
@@ -160,7 +160,7 @@ def read_scene(path: Path | str) -> Job:
 
 
 def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the table of entries per body, in which entries of the whole scene serve as defaults."""
+    """Return the table of entries per body, with entries of the whole scene as defaults."""
     common = {name: value for name, value in scene.items() if name not in (*_CLOCK, "body")}
     return [{"name": "", **common, **each} for each in scene.get("body", [{}])]
 
@@ -201,7 +201,7 @@ def _contact(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_pairs(bodies: Sequence[Body]) -> None:
-    """Raise SettingsError if a contact pair names an object that is neither a body nor a collider of its body."""
+    """Raise SettingsError if a contact pair names neither another body nor a collider of its body."""
     for body in bodies:
         there = {each.name for each in (*bodies, *body.colliders)}
         for pair in (pair for pair in body.pairs if pair.other not in there):
@@ -212,8 +212,10 @@ def _check_pairs(bodies: Sequence[Body]) -> None:
 
 
 def scene_inputs(path: Path | str) -> list[Path]:
-    """Return the paths of a scene file and of the mesh files that it names; raise SettingsError if the file has
-    errors."""
+    """Return the paths of a scene file and of the mesh files that the scene file names.
+
+    Raises SettingsError if the scene file has errors.
+    """
     path = Path(path)
     names = (name for each in _of_bodies(_read_tables(path)) for name in _file_names(each))
     return [path, *(path.parent / name for name in names)]
@@ -229,8 +231,7 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
-    """Return the entries of a scene file by name; raise SettingsError for unknown entries and tables of the
-    wrong type."""
+    """Return the entries of a scene file by name, after a check of their names and types."""
     try:
         open_regular(path).close()  # a pipe could block forever
         scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
@@ -290,8 +291,7 @@ def _frame_rate(value: Any) -> float:
 
 
 def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
-    """Return the fields of :class:`Body` that the ``[[material]]`` tables set: materials, their weights (n,k) and
-    stiffness maps (n,k) for n vertices and k materials, and layers."""
+    """Return the fields of :class:`Body` that the ``[[material]]`` tables set."""
     weights, maps = np.zeros((2, len(body.surface.positions), len(scene["material"])))
     materials, layers = [], []
     known = names_of(MaterialSettings) | WHERE | {"region", "depth", "stiffness_map"}
@@ -316,7 +316,7 @@ def _materials(scene: dict[str, Any], body: Reading) -> dict[str, Any]:
 
 
 def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
-    """Return the fields of :class:`Body` that the ``[[pins]]`` tables set; later tables override earlier ones."""
+    """Return the fields of :class:`Body` that the ``[[pins]]`` tables set. Later tables override earlier tables."""
     frames, motion_of = body.frames, {}
     for table in tables_of(scene, "pins", body, WHERE | {"motion", "release"}):
         release = table.whole("release", int(frames[-1]) + 1, "Give a frame number.")
@@ -331,11 +331,7 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
 
 
 def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the factors (frames,k) on the stiffness of a body's k lowest vibrations; None without ``[[vibration]]``
-    tables.
-
-    Later tables override earlier ones.
-    """
+    """Return the factors (frames,k) on the stiffness of a body's k lowest vibrations, or None without such tables."""
     factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
     for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
         number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)

@@ -1,5 +1,6 @@
-"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*. ``scene_file`` shows an
-example.
+"""Force fields of a scene file, with Blender's names and the defaults of *Add > Force Field*.
+
+``scene_file`` shows an example.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ _FALLOFF = {
     "noise": "noise",
     "weight": "weight",
 }
-"""Numeric entries that every field type has. Each maps to the name of a parameter in :class:`FieldNumbers`."""
+"""Names of the numeric entries of every field type. The values are names of parameters in :class:`FieldNumbers`."""
 
 _OWN = {
     "DRAG": {"linear_drag": "strength", "quadratic_drag": "damping"},
     "HARMONIC": {"strength": "strength", "harmonic_damping": "damping", "rest_length": "rest_length"},
 }
-"""Numeric entries, besides those in ``_FALLOFF``, of two field types. Other field types have only ``strength``. Each
-entry maps to the name of a parameter in :class:`FieldNumbers`.
+"""Numeric entries of two field types, besides those in ``_FALLOFF``. Other field types have only ``strength``.
+
+Each entry maps to the name of a parameter in :class:`FieldNumbers`.
 """
 
 _BEGINNINGS = {"linear_drag": 1.0, "quadratic_drag": 1.0, "harmonic_damping": 1.0, "strength": 1.0}
@@ -49,7 +51,7 @@ _OF_ANY_SIGN = ("strength", "linear_drag", "quadratic_drag", "harmonic_damping",
 def read_force_fields(scene: dict[str, Any], body: Reading, absorbers: int = 0) -> tuple[ForceField, ...]:
     """Return the force fields that the ``[[force_field]]`` tables describe.
 
-    ``absorbers`` is the number of colliders with ``absorption``, which weaken fields with ``use_absorption``.
+    ``absorbers``: number of colliders with ``absorption``. These colliders weaken fields with ``use_absorption``.
     """
     tables = enumerate(scene.get("force_field", []), start=1)
     return tuple(
@@ -94,10 +96,7 @@ def _form(table: Table) -> FieldForm:
 
 
 def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the fields of :class:`ForceField` that describe a shape with a mesh; empty for shapes without a mesh.
-
-    The mesh follows the field's ``centres`` (frames,3), m.
-    """
+    """Return the fields of :class:`ForceField` that describe a shape with a mesh, or {} for other shapes."""
     if shape not in MESHED and "mesh" in table:
         remedy = f"Set shape to {' or '.join(MESHED)}."
         raise SettingsError(f"{table.where} has a mesh and the shape {shape}.", remedy)
@@ -117,10 +116,7 @@ def _shape(table: Table, shape: str, centres: np.ndarray) -> dict[str, np.ndarra
 
 
 def _numbers(table: Table, kind: str, entries: dict[str, str], frames: int) -> np.ndarray:
-    """Return the numeric parameters (frames,12) of a field of the type ``kind``, in the order of :class:`FieldNumbers`.
-
-    ``entries`` maps the names of the table's entries to names in :class:`FieldNumbers`.
-    """
+    """Return the numeric parameters (frames,12) of a force field, in the order of :class:`FieldNumbers`."""
     columns = {name: np.full(frames, value) for name, value in FieldNumbers(1.0)._asdict().items()}
     begins = _BEGINNINGS | ({"flow": 1.0} if kind == "WIND" else {})
     for entry, name in entries.items():

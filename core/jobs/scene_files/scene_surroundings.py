@@ -28,7 +28,7 @@ def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
-    """Return the springs of ``Body.goal`` that the ``[goal]`` table describes; None without that table."""
+    """Return the springs of ``Body.goal`` that the ``[goal]`` table describes, or None without this table."""
     if "goal" not in scene:
         return None
     table = Table(scene["goal"], "goal", body, WHERE | {"weights", "motion", "strength"})
@@ -40,8 +40,10 @@ def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:
-    """Return the colliders of the tables ``[ground]`` and ``[[collider]]``, and absorbers for
-    the colliders with an entry ``absorption``."""
+    """Return the colliders of the tables ``[ground]`` and ``[[collider]]``, and their absorbers.
+
+    A collider with an entry ``absorption`` is also an absorber, a surface that weakens force fields.
+    """
     colliders = [settings_of(Ground, scene["ground"], "ground")] if "ground" in scene else []
     absorbers = []
     known = names_of(ColliderSettings) | {"name", "mesh", "motion", "absorption"}
@@ -60,8 +62,10 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
-    """Return the summed accelerations of all ``[[field]]`` tables, (frames,n,3) m/s², per surface vertex; None without
-    any."""
+    """Return the summed accelerations of all ``[[field]]`` tables per surface vertex, (frames,n,3) m/s².
+
+    The result is None without such tables.
+    """
     total = np.zeros((len(body.frames), len(body.surface.positions), 3))
     for table in tables_of(scene, "field", body, WHERE | {"acceleration"}):
         where = table.chosen() if WHERE & table.entries.keys() else slice(None)

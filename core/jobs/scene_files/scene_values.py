@@ -1,4 +1,4 @@
-"""Tables of scene files with typed access to their entries; a value of the wrong type raises SettingsError."""
+"""Tables of scene files with typed access to their entries. A value of the wrong type raises SettingsError."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from .surface_file import read_surface
 Settings = TypeVar("Settings")
 STILL = (0, 0, 0)
 WHERE = frozenset({"box", "vertices"})
-"""Names of the entries of a scene-file table that select vertices of the surface."""
+"""Names of the entries that select surface vertices in a table of a scene file."""
 
 
 class Reading(NamedTuple):
     """Body that is being read from a scene file.
 
-    ``folder``: folder of the scene file. ``surface``: surface of the body. ``frames`` (f,): frame numbers of the scene.
+    ``folder``: folder of the scene file.
+    ``surface``: surface of the body.
+    ``frames`` (f,): frame numbers of the scene.
     """
 
     folder: Path
@@ -49,13 +51,13 @@ class Table:
         return name in self.entries
 
     def given(self, cls: type) -> dict[str, Any]:
-        """Return the entries that are fields of the settings class ``cls``, by name, without validation."""
+        """Return the entries that are fields of the settings class ``cls``, by name, unchecked."""
         return {name: value for name, value in self.entries.items() if name in names_of(cls)}
 
     def settings(self, name: str, cls: type[Settings], example: str) -> Settings:
         """Return an object of the settings class ``cls`` from the nested table in the entry ``name``.
 
-        If the entry is not a table, raise SettingsError with the ``example`` of a correct table.
+        Raises SettingsError, with the ``example`` of a correct table, if the entry is not a table.
         """
         label, value = self._label_of(name), self.entries[name]
         if not isinstance(value, dict):
@@ -63,17 +65,17 @@ class Table:
         return settings_of(cls, value, f"the {name} of {self.where}")
 
     def text(self, name: str, default: str) -> str:
-        """Return the string in the entry ``name``, or the ``default`` without this entry."""
+        """Return the string in the entry ``name``, by default ``default``."""
         return self._of_type(name, default, f'Write {name} = "WORD", in quotes.', ", not a text")
 
     def switch(self, name: str) -> bool:
-        """Return the boolean in the entry ``name``. Return False without this entry."""
+        """Return the boolean in the entry ``name``, by default False."""
         return self._of_type(name, False, "Write true or false.")
 
     def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
-        """Return the integer in the entry ``name``, or the ``default`` without this entry.
+        """Return the integer in the entry ``name``, by default ``default``.
 
-        The integer must lie between ``low`` and ``high``. Raise SettingsError, with the ``remedy``, for other values.
+        Raises SettingsError, with the ``remedy``, for values that are not integers from ``low`` to ``high``.
         """
         value = self._of_type(name, default, remedy)
         if not low <= value <= high:
@@ -81,9 +83,10 @@ class Table:
         return value
 
     def word(self, name: str, words: Collection[str], default: str = "") -> str:
-        """Return the string in the entry ``name``, which must be one of ``words``.
+        """Return the string in the entry ``name``, one of ``words``.
 
-        Return the ``default`` if the entry is missing. The entry is required if ``default`` is empty.
+        A missing entry gives the ``default``. The entry is required if ``default`` is empty. Raises SettingsError for a
+        string that is not in ``words``.
         """
         listed, value = ", ".join(words), self.entries.get(name, default)
         if not default and name not in self:
@@ -93,16 +96,15 @@ class Table:
         return value
 
     def surface(self, name: str) -> SurfaceMesh:
-        """Return the surface in the mesh file that the entry ``name`` names."""
+        """Return the surface from the mesh file in the entry ``name``."""
         check_file_name(self.entries.get(name), self._label_of(name))
         return read_surface(self.body.folder / self.entries[name])
 
     def keyed(self, name: str, default: Any = None, size: int = 1, example: str = "NUMBER") -> np.ndarray:
-        """Return the values of the keyframed entry ``name`` at all frames of the scene: (frames, size), or (frames,)
-        for size 1.
+        """Return the values of the keyframed entry ``name`` at all frames: (frames, size), or (frames,) for size 1.
 
-        The entry is one value, or a list ``[[frame, value, ...], ...]`` that is interpolated linearly and is constant
-        before the first and after the last key. The error for a missing entry shows the ``example``.
+        The entry is one value, or a list ``[[frame, value, ...], ...]``. Values are interpolated linearly between the
+        keys, and constant before the first and after the last key. The error for a missing entry shows the ``example``.
         """
         if default is None and name not in self:
             raise SettingsError(f"{self.where} has no {name}.", f"Give {name} = {example}.")
@@ -119,7 +121,7 @@ class Table:
         return values[:, 0] if size == 1 else values
 
     def map(self, name: str) -> np.ndarray:
-        """Return the entry ``name``, a list of numbers from 0 to 1, one per surface vertex, as an array (n,)."""
+        """Return the entry ``name`` as an array (n,) of numbers from 0 to 1, one per surface vertex."""
         count = len(self.body.surface.positions)
         remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
         values = self._numbers(name, remedy)
@@ -128,7 +130,7 @@ class Table:
         return values
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Return ``positions`` (k,3), m, displaced by the entry ``motion`` at each frame, as (frames,k,3)."""
+        """Return ``positions`` (k,3), m, displaced by the entry ``motion`` at each frame: (frames,k,3), m."""
         return positions + self.keyed("motion", STILL, 3)[:, None]
 
     def chosen(self) -> np.ndarray:
@@ -175,10 +177,7 @@ class Table:
         return SettingsError(f"{self._label_of(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
-        """Return the entry ``name`` as an array, or the ``default`` without this entry.
-
-        Raise SettingsError, with the ``remedy``, if the entry is not an array of numbers.
-        """
+        """Return the entry ``name`` as an array of numbers, by default ``default``."""
         try:
             array = np.asarray(self.entries.get(name, default))
         except ValueError as error:  # ragged
@@ -189,19 +188,19 @@ class Table:
 
 
 def tables_of(scene: dict[str, Any], kind: str, body: Reading, known: Collection[str]) -> Iterator[Table]:
-    """Yield all tables ``[[kind]]`` of a body; ``known`` are the names that their entries may have."""
+    """Yield all tables ``[[kind]]`` of a body. ``known`` are the permitted names of entries."""
     for k, entries in enumerate(scene.get(kind, [])):
         yield Table(entries, f"{kind} {k + 1}", body, known)
 
 
 def check_file_name(value: Any, label: str) -> None:
-    """Raise SettingsError if ``value`` is not a string with a file name; ``label`` names the entry in the error."""
+    """Raise SettingsError if ``value`` is not a file name. ``label`` names the entry in the error."""
     if not isinstance(value, str) or not value:
         raise SettingsError(f"{label} is {value!r}, not the name of a file.", 'Write "FILE", in quotes.')
 
 
 def check_keys(entries: dict[str, Any], known: Collection[str], where: str) -> None:
-    """Raise SettingsError if the table ``where`` has an entry whose name is not in ``known``."""
+    """Raise SettingsError if the table named ``where`` has an entry whose name is not in ``known``."""
     unknown = sorted(set(entries).difference(known))
     if unknown:
         raise SettingsError(f"Unknown entry “{unknown[0]}” in {where}.", f"Known entries: {', '.join(sorted(known))}.")
@@ -213,9 +212,11 @@ def names_of(cls: type) -> set[str]:
 
 
 def settings_of(cls: type[Settings], entries: dict[str, Any], where: str) -> Settings:
-    """Return an object of the settings class ``cls``, whose fields have the values in ``entries``, by name.
+    """Return an object of the settings class ``cls`` with the values in ``entries``, by field name.
 
-    ``where`` is the name of the table in error messages. Raise SettingsError if an entry is not a field of ``cls``.
+    ``where``: name of the table in messages.
+
+    Raises SettingsError if an entry is not a field of ``cls``.
     """
     check_keys(entries, names_of(cls), where)
     return cls(**entries)

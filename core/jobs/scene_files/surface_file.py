@@ -1,4 +1,4 @@
-"""Readers of surface files: OBJ, STL, PLY and ``.npz``, or any other format of meshio, if that is installed."""
+"""Readers of surface files (OBJ, STL, PLY, ``.npz``, or any format of meshio, if installed) and of tetrahedra."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
 
 @checked(MeshError)
 def read_surface(path: Path | str) -> SurfaceMesh:
-    """Return the surface in a file: OBJ, STL, PLY, ``.npz`` (arrays positions, triangles) or another format of meshio.
+    """Return the surface in a file, with polygons split into triangles.
 
-    Polygons are triangulated. Raises MeshError if the file is missing, damaged or of an unknown format.
+    The formats are OBJ, STL, PLY, ``.npz`` (arrays positions, triangles) and all other formats of meshio. Raises
+    MeshError if the file is missing, damaged or of an unknown format.
     """
     path = _existing(path)
     ending = path.suffix.lower()
@@ -75,8 +76,8 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices (n,3) and tetrahedra (m,4) in a file that meshio can read (.msh, .vtu, .mesh ...).
 
-    Both arrays can be passed to ``Body.of_tets``: tets are positively oriented, and flat tets and unused vertices are
-    left out. Raises MeshError if the file cannot be read, or has no tetrahedra.
+    Both arrays can be passed to ``Body.of_tets``. Tets are positively oriented. Flat tets and unused vertices are left
+    out. Raises MeshError if the file cannot be read, or has no tetrahedra.
     """
     path = _existing(path)
     try:
@@ -112,8 +113,7 @@ def _by_meshio(path: Path) -> Any:
 
 
 def _check_mark(path: Path) -> None:
-    """Raise MeshError if a file begins with a byte order mark (BOM), which meshio would misread; XML files may have
-    one."""
+    """Raise MeshError if a file begins with a byte order mark (BOM), unless the format is XML."""
     pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
     for each in filter(Path.is_file, pair):
         with open(each, "rb") as file:

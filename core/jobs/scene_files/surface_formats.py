@@ -1,8 +1,8 @@
 """Readers of surfaces in OBJ, STL and PLY: vertices and faces only.
 
-A reader takes the bytes of a file and returns the positions (n,3), the number of corners of each face (f,), and the
-vertex indices of all corners, face by face. It raises ValueError or LookupError if the file is damaged or of another
-format; the caller adds the file name.
+A reader takes the bytes of a file. The result has three arrays: the positions (n,3), the number of corners of each face
+(f,), and the vertex indices of all corners, face by face. A reader raises ValueError or LookupError if the file is
+damaged or of another format.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_obj(data: bytes) -> Faces:
 def read_stl(data: bytes) -> Faces:
     """Return the triangles of a binary or ASCII STL file.
 
-    Corners with equal positions become one vertex; vertices are in the order of their first appearance.
+    Corners with equal positions become one vertex. Vertices are in the order of their first appearance.
     """
     many = int.from_bytes(data[80:84], "little")
     text = without_mark(data) if len(data) != 84 + 50 * many else b""
@@ -72,7 +72,8 @@ def read_stl(data: bytes) -> Faces:
 def read_ply(data: bytes) -> Faces:
     """Return the vertices and faces of an ASCII or binary Stanford PLY file.
 
-    It reads ``x``, ``y``, ``z`` of the element ``vertex``, and ``vertex_indices`` of the element ``face``.
+    The file must have ``x``, ``y``, ``z`` of the element ``vertex``, and ``vertex_indices`` or ``vertex_index`` of the
+    element ``face``. All other data are ignored.
     """
     data = without_mark(data)
     header = re.match(rb"ply\s*?[\r\n](.*?[\r\n])end_header[ \t]*(?:\r?\n|\r)", data, re.S)
@@ -110,8 +111,8 @@ _TYPES = {
 class _Element:
     """Element in a PLY header, with ``count`` rows of ``properties``.
 
-    Each property is a tuple of three items: its name, the NumPy type of its numbers, and the NumPy type of a list's
-    length. The last item is None if the property is not a list.
+    Each property has three items: its name, the NumPy type of its numbers, and the NumPy type of a list's length. The
+    last item is None if the property is not a list.
     """
 
     name: str
@@ -120,7 +121,7 @@ class _Element:
 
 
 def _ply_header(text: str) -> tuple[str, list[_Element]]:
-    """Return the format (``ascii``, or the byte order ``<`` or ``>``) and the elements that a PLY header declares."""
+    """Return the format (``ascii``, or the byte order ``<`` or ``>``) and the elements of a PLY header."""
     kind, elements = "", []
     for line in text.splitlines():
         match line.split():
@@ -144,16 +145,14 @@ _Rows = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 class _Words:
-    """Reader that takes numbers one after the other from the body of an ASCII PLY file."""
+    """Reader of numbers in sequence from the body of an ASCII PLY file."""
 
     def __init__(self, body: bytes) -> None:
         self._words = np.fromiter(map(float, body.split()), np.float64)
         self._at = 0
 
     def take(self, _number: str, many: int) -> np.ndarray:
-        """Return the next ``many`` numbers of the file, as float64. ``_number``, the NumPy type of the numbers, is
-        ignored, since numbers in a text are read without it.
-        """
+        """Return the next ``many`` numbers of the file, as float64. The NumPy type ``_number`` is ignored."""
         found = self._words[self._at : self._at + many]
         if len(found) < many:
             raise ValueError("it ends before its last element is complete")
@@ -161,9 +160,7 @@ class _Words:
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Read all rows of an element of a PLY file in one operation. Return None if a property of the element is a
-        list.
-        """
+        """Return all rows of an element of a PLY file, or None for an element with lists."""
         if any(length for _, _, length in element.properties):
             return None
         width = len(element.properties)
@@ -173,21 +170,19 @@ class _Words:
 
 
 class _Bytes:
-    """Reader that takes numbers one after the other from the body of a binary PLY file."""
+    """Reader of numbers in sequence from the body of a binary PLY file."""
 
     def __init__(self, body: bytes, order: str) -> None:
         self._body, self._order, self._at = body, order, 0
 
     def take(self, number: str, many: int) -> np.ndarray:
-        """Return the next numbers of the file. ``many`` is their count, ``number`` their NumPy type, such as ``f4``."""
+        """Return the next ``many`` numbers of the file. ``number`` is their NumPy type, such as ``f4``."""
         found = np.frombuffer(self._body, self._order + number, many, self._at) if many else np.empty(0)
         self._at += found.nbytes
         return found
 
     def block(self, element: _Element) -> _Rows | None:
-        """Read all rows of an element of a PLY file in one operation. Return None if a list does not have the same
-        length in all rows, or if the file is too short.
-        """
+        """Return all rows of an element of a PLY file, or None for lists of different lengths or missing rows."""
         if element.count == 0:
             return {name: (np.empty(0, int), np.empty(0)) for name, _, _ in element.properties}
         start, parts, lengths = self._at, [], {}
@@ -212,7 +207,7 @@ class _Bytes:
 
 
 def _one_by_one(source: _Words | _Bytes, element: _Element) -> _Rows:
-    """Read all rows of an element of a PLY file, number by number. This also reads lists of different lengths."""
+    """Return all rows of an element of a PLY file, read number by number. Lists may differ in length."""
     counts, values = ({name: [] for name, _, _ in element.properties} for _ in range(2))
     for _ in range(element.count):
         for name, number, length in element.properties:

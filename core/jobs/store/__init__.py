@@ -1,1 +1,1 @@
-"""Frame store: frames of a bake on disk, and caches of expensive results beside them."""
+"""Frame store: frames of a bake on disk, beside cached results that are expensive to compute."""

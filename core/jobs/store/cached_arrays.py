@@ -1,4 +1,7 @@
-"""Validation of arrays from a frame store against a schema, since kernels do not check indices."""
+"""Validation of arrays from a frame store against a schema of types and shapes.
+
+Kernels do not check indices, so arrays from a file must be valid.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ _KINDS = {"int": "i", "float": "f"}
 
 
 def sides_of(arrays: Mapping[str, np.ndarray], schema: Mapping[str, str], **known: int) -> dict[str, int] | None:
-    """Check that arrays fit a schema, and return the lengths of their axes. Return None if the arrays do not fit.
+    """Check that arrays fit a schema, and return the lengths of their axes by letter.
 
     A schema gives the type and shape per array: ``{"tets": "i4 t 4", "islands": "int n <m"}``. The types ``int`` and
-    ``float`` accept any number of bits. Letters denote axes, and a letter stands for the same length in all arrays. The
-    result has the length for each letter. ``known`` gives the lengths of some letters in advance. If the text of an
+    ``float`` accept any number of bits. A letter denotes an axis, with the same length in all arrays. If the text of an
     array ends with ``<m``, the array's values must be indices from 0 to m - 1. Floats must be finite.
+
+    ``known``: lengths of some letters that are known in advance.
+
+    The result is None if the arrays do not fit.
     """
     if set(arrays) != set(schema):
         return None

@@ -14,9 +14,11 @@ from .frame_store import FrameStore
 class ContactSurface(NamedTuple):
     """Contact surface of a body at rest, in world space.
 
-    ``rest`` (s,3) are its vertices, m, and ``faces`` (f,3) its triangles. ``through`` (k,) are the indices of vertices
-    in excluded pairs: the two vertices are too close at rest, so contact between them is switched off.
-    ``object_to_world`` (4,4) is the object's matrix at the first frame.
+    ``rest`` (s,3), m: vertices.
+    ``faces`` (f,3): triangles.
+    ``through`` (k,): indices of the vertices that are too close to another vertex at rest, so that contact between the
+        two is switched off.
+    ``object_to_world`` (4,4): the object's matrix at the first frame.
     """
 
     rest: np.ndarray
@@ -28,9 +30,11 @@ class ContactSurface(NamedTuple):
 def cache_contact_surface(
     store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray
 ) -> None:
-    """Store the contact surface of a job's body: vertices ``rest`` (s,3), m, and triangles ``faces`` (f,3).
+    """Store the contact surface of a job's body.
 
-    ``through`` (k,2) are the pairs of vertices that never collide with each other.
+    ``rest`` (s,3), m: vertices.
+    ``faces`` (f,3): triangles.
+    ``through`` (k,2): pairs of vertices that never collide with each other.
     """
     arrays = {
         "rest": np.ascontiguousarray(rest, dtype=np.float64),
@@ -42,7 +46,10 @@ def cache_contact_surface(
 
 
 def cached_contact_surface(store: FrameStore) -> ContactSurface | None:
-    """Return the surface stored by :func:`cache_contact_surface`; None if it is missing, invalid, or of another job."""
+    """Return the contact surface from :func:`cache_contact_surface`, or None.
+
+    None means that the surface is missing, invalid, or of another job.
+    """
     cached = store.read_cached("meeting")
     shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
     if cached is None or sides_of(cached[0], shapes) is None or cached[1].get("job") != store.key():

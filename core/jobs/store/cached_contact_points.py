@@ -1,4 +1,4 @@
-"""Choice of contact points on the surface of a body in a subspace, cached in its frame store."""
+"""Contact points on the surface of a body in a subspace, selected once and cached in the body's frame store."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ TOUCHING_FORMAT = 1
 
 
 def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) -> Callable[[np.ndarray, int], Chosen]:
-    """Return a function that selects mutually distant points (:func:`farthest_points`), and caches them in the store.
+    """Return a function that selects mutually distant points and caches the selection in the store.
 
-    The arguments of the function are the positions (n,3) of all points, and the number of points to select. ``go_on``
-    is called repeatedly during the selection; it may raise an exception to stop the selection.
+    The arguments of that function are the positions (n,3) of all points, and the number of points to select.
+    :func:`farthest_points` selects the points. ``go_on`` is called repeatedly during the selection, and may raise an
+    exception to stop the selection.
     """
 
     def choose(positions: np.ndarray, count: int) -> Chosen:
@@ -40,9 +41,6 @@ def cached_farthest_points(store: FrameStore | None, go_on: Callable[[], None]) 
 
 
 def _unpacked(arrays: dict[str, np.ndarray], points: int, count: int) -> Chosen | None:
-    """Return the stored selection of contact points; None if it is invalid.
-
-    ``points`` is the number of points to select from, ``count`` the largest number of selected points.
-    """
+    """Return the stored selection of at most ``count`` of the ``points`` points, or None if it is invalid."""
     sides = sides_of(arrays, {"points": "int c <n", "nearest": "int n <c"}, n=points)
     return Chosen(**arrays) if sides is not None and 0 < sides["c"] <= count else None

@@ -1,7 +1,7 @@
-"""Handles of a bake: a few affine maps per frame, blended by constant vertex weights, and stored beside the frames.
+"""Handles of a bake: a few affine maps per frame, blended by constant vertex weights.
 
-All data are in the object's local coordinates, so that the object's animation still moves the result. User interfaces
-read handles without loading the code that computes them (``fit_handles``).
+Handles are stored beside the frames. All data are in the object's local coordinates, so that the object's animation
+still moves the result. User interfaces read handles without loading the code that computes them (``fit_handles``).
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ APART = 0.02
 """Largest error of the drawn handles, relative to the body's size, at which live mode gives no warning."""
 
 CLOSE = 0.01
-"""Largest acceptable error, relative to the body's size. With a larger error, parts in contact can show through one
-another. More handles are then fitted.
+"""Largest acceptable error, relative to the body's size. For a larger error, more handles are fitted.
+
+With a larger error, parts in contact can show through one another.
 """
 
 EXACT = 1e-6
@@ -39,8 +40,9 @@ EXACT = 1e-6
 
 
 class Handles(NamedTuple):
-    """Skinning handles that reproduce the frames of a bake: affine maps, blended by h weights and the constant weight
-    1.
+    """Skinning handles that reproduce the frames of a bake by blended affine maps.
+
+    The maps are blended by h weights and the constant weight 1.
 
     Attributes
     ----------
@@ -69,8 +71,10 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Return a warning if the error, relative to the body's ``size``, m, is so large that surfaces in contact may
-        visibly intersect; else ""."""
+        """Return a warning that surfaces in contact may visibly intersect, or "" if the error is small.
+
+        ``size``: size of the body, m.
+        """
         most = self.largest_error / size
         if most <= CLOSE:
             return ""
@@ -81,7 +85,7 @@ class Handles(NamedTuple):
         )
 
     def error_words(self, size: float) -> str:
-        """Return the mean and the largest error relative to the body's ``size``, m, as text."""
+        """Return the mean and the largest error, relative to the body's ``size``, m, as text."""
         mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
             return "The result equals the baked frames up to round-off."
@@ -91,17 +95,19 @@ class Handles(NamedTuple):
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
-    """Store skinning ``handles`` fitted to the frames of a bake, with a key for later validation.
+    """Store skinning ``handles`` fitted to the frames of a bake.
 
-    The key holds ``modes``: the requested number of skinning modes, or 0 for handles from a subspace solver.
+    ``modes``: requested number of skinning modes, or 0 for handles from a subspace solver; stored for later validation.
     """
     store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
 
 
 def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
-    """Return the stored handles; None if they are invalid, or if their frames are not exactly those in the store.
+    """Return the stored handles if they belong to exactly the frames in the store, or None.
 
-    Valid handles were computed for ``modes`` requested skinning modes, or come from a subspace solver.
+    ``modes``: requested number of skinning modes.
+
+    Valid handles were computed for this number of modes, or come from a subspace solver.
     """
     cached = store.read_cached("handles")
     if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):

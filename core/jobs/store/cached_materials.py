@@ -1,4 +1,7 @@
-"""Materials of a body's tetrahedra, stored for display in user interfaces; the simulation does not read them."""
+"""Materials of a body's tetrahedra, stored for display in user interfaces.
+
+The simulation does not read these materials.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class CachedMaterials(NamedTuple):
 
 
 def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None:
-    """Store the material fields of a job's tetrahedra, with the materials' names and the key of the tetrahedra."""
+    """Store the material fields of a job's tetrahedra, with the names of the materials."""
     arrays = {
         "youngs_modulus": fields.youngs_modulus,
         "weights": fields.weights.astype(np.float32),
@@ -52,13 +55,15 @@ def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None
 
 
 def cached_files(store: FrameStore) -> tuple[Path, Path]:
-    """Return the paths of the two files that :func:`received` reads, so that callers can watch them for changes."""
+    """Return the paths of the two files that :func:`received` reads, so that callers can watch the files."""
     return store.folder / "mesh.sinew", store.folder / "materials.sinew"
 
 
 def received(store: FrameStore) -> CachedMaterials | None:
-    """Return the tetrahedra and materials in a store; None if either is missing or invalid, or if the
-    materials belong to other tetrahedra."""
+    """Return the tetrahedra and materials in a store, or None.
+
+    None means that one of the two is missing or invalid, or that the materials belong to other tetrahedra.
+    """
     cached, made_of = store.read_cached("mesh"), store.read_cached("materials")
     if cached is None or made_of is None:
         return None

@@ -1,4 +1,4 @@
-"""Tetrahedra and embedding as arrays of a frame store, with validation on reading."""
+"""Tetrahedra and embedding as arrays of a frame store, validated on reading."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from ..job.job import Job
 from .cached_arrays import sides_of
 
 MESH_FORMAT = 2
-"""Version in the key of stored tetrahedra. Raise it when the same surface and resolution give other tetrahedra, or
-another embedding, than before. Raise ``STORE_FORMAT``, too, since frames of the old tetrahedra cannot be continued.
+"""Version in the key of stored tetrahedra.
+
+Raise it when the same surface and resolution give other tetrahedra, or another embedding, than before. Then also raise
+``STORE_FORMAT``, since frames of the old tetrahedra cannot be continued.
 """
 
 _SCHEMA = {
@@ -28,7 +30,7 @@ _SCHEMA = {
 
 
 def mesh_key(job: Job) -> dict[str, Any]:
-    """Return the cache key of a job's tetrahedra: the format version and the fingerprints of surface and resolution."""
+    """Return the cache key of a job's tetrahedra: format version, and fingerprints of surface and resolution."""
     return {"format": MESH_FORMAT, **job.fingerprints("mesh", "resolution")}
 
 
@@ -38,9 +40,9 @@ def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
 
 
 def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
-    """Return the mesh and embedding in the arrays of :func:`pack`; None if they are invalid.
+    """Return the mesh and the embedding from the arrays of :func:`pack`, or None if they are invalid.
 
-    ``n_points``, if given, is the required number of embedded surface vertices.
+    ``n_points``: required number of embedded surface vertices, or None for any number.
     """
     sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
     if sides is None or sides["t"] == 0:

@@ -39,12 +39,14 @@ def cached_reference_trajectory(
     swings: int = 1,
     load: str = SLOWEST,
 ) -> ReferenceTrajectory | None:
-    """Return the trajectory of a ``model`` in a trial simulation under a constant load. If the store has no valid
-    trajectory, compute and store the trajectory.
+    """Return the trajectory of a ``model`` in a trial simulation under a constant load, from the store or computed.
 
-    ``held``: additional loads that hold the body, such as springs of pins. ``swings``: number of simulated periods of
-    the slowest vibration. ``load``: name of the load (:func:`...methods.eigenfit.trial_simulation.trial_loads`). The
-    result is None if the model has more than TRIED tets, or if the simulation fails.
+    ``held``: additional loads that hold the body, such as springs of pins.
+    ``swings``: number of simulated periods of the slowest vibration.
+    ``load``: name of the load (:func:`...methods.eigenfit.trial_simulation.trial_loads`).
+
+    A computed trajectory is stored. The result is None if the model has more than TRIED tets, or if the simulation
+    fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None
@@ -66,10 +68,11 @@ def cached_reference_trajectory(
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int
 ) -> ReferenceTrajectory | None:
-    """Return the stored trajectory, adapted to the stiffness of ``model``; None if it is invalid.
+    """Return the stored trajectory, adapted to the stiffness of ``model``, or None if it is invalid.
 
-    ``scale`` is the largest shear modulus of ``model``, Pa. ``swings`` is the number of periods of the
-    slowest vibration in the trajectory."""
+    ``scale``: largest shear modulus of ``model``, Pa.
+    ``swings``: number of periods of the slowest vibration in the trajectory.
+    """
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))

@@ -1,4 +1,7 @@
-"""Vibrations of a body's surface, stored for display in user interfaces; the simulation does not read them."""
+"""Vibrations of a body's surface, stored for display in user interfaces.
+
+The simulation does not read these vibrations.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,10 @@ class Shapes(NamedTuple):
 
 
 def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequencies: Sequence[float]) -> None:
-    """Store the vibrations of a job's body: their ``frequencies`` (k,), Hz, and surface displacements ``moved``.
+    """Store the vibrations of a job's body.
 
-    ``moved`` yields k arrays (n,3) in world space, at any scale.
+    ``moved``: surface displacements of each of the k vibrations, (n,3), in world space, at any scale.
+    ``frequencies`` (k,), Hz: frequencies of the vibrations.
     """
     surface, to_own = job.body.surface, np.linalg.inv(job.body.object_to_world[0])
     rest = surface.positions @ to_own[:3, :3].T + to_own[:3, 3]
@@ -50,7 +54,7 @@ def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequ
 
 
 def _scaled(vectors: np.ndarray, length: float) -> np.ndarray:
-    """Return vectors (n,3) multiplied by one factor so that the longest has the length ``length``."""
+    """Return vectors (n,3) multiplied by one factor, so that the longest vector has the length ``length``."""
     longest = np.linalg.norm(vectors, axis=1).max(initial=0.0)
     return vectors * (length / longest if longest > 0.0 else 0.0)
 

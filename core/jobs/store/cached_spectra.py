@@ -1,7 +1,7 @@
-"""Lowest vibrations of a body and of the finer body that it has to match, cached in a frame store.
+"""Lowest vibrations of a body and of a finer body to match, cached in a frame store.
 
 The cache saves their cost and lets a resumed bake give the same bits. A uniformly stiffer body has the same modes, and
-eigenvalues in proportion to its stiffness, so stored vibrations also serve for such a body.
+eigenvalues in proportion to its stiffness. So stored vibrations also serve for such a body.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ def cached_spectra(
     finer: Model | None = None,
     swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` + 1 vibrations of a model in its ``space``, and the lowest vibrations of a reference
-    body, which the model has to match.
+    """Return the lowest vibrations of a model and of the reference body to match, from the store or computed.
 
-    The reference body is ``finer``. If ``finer`` is None, the reference body is the model with all vertices as
-    unknowns. The result is read from the store. If the store has no valid result, :func:`find_spectra` computes the
-    result, which is then stored. Raises MatchError if the computation fails.
+    ``space``: space of the model's displacements.
+    ``count``: number of vibrations to match. The result has ``count`` + 1 vibrations of the model.
+    ``springs``: springs of the pins if ``space`` is a subspace.
+    ``finer``: reference body. If None, the reference body is the model with all vertices as unknowns.
+    ``swung``: function that returns a copy of ``finer`` with stiffer springs of the pins. The springs stiffen as they
+        extend. The copy has their stiffness at the turning point of an oscillation.
 
-    ``springs`` are the springs of the pins if ``space`` is a subspace. ``swung`` is a function that returns a copy of
-    ``finer`` with stiffer springs of the pins. These springs stiffen as they extend. In the copy, they have the
-    stiffness at the turning point of an oscillation.
+    :func:`find_spectra` computes missing vibrations, which are then stored. Raises MatchError if the computation fails.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None
@@ -84,8 +84,7 @@ def _key(model: Model, space: Space, count: int, finer: Model | None) -> str:
 def _unpack(
     cached: tuple[dict[str, np.ndarray], dict], space: Space, scale: float, finer: Model | None
 ) -> Spectra | None:
-    """Return the stored spectra, rescaled to a body whose largest shear modulus is ``scale``, Pa; None if they are
-    invalid."""
+    """Return the stored spectra, rescaled to the largest shear modulus ``scale``, Pa, or None if they are invalid."""
     arrays, before = cached[0], cached[1].get("scale")
     if sides_of(arrays, _SCHEMA, r=space.unknowns) is None or not isinstance(before, float) or not before > 0.0:
         return None

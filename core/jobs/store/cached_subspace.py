@@ -1,4 +1,4 @@
-"""Subspace of a model, cached in a frame store, with validation on reading.
+"""Subspace of a model, cached in a frame store and validated on reading.
 
 A resumed bake needs exactly the same basis, and eigenvectors differ between machines. If an edit multiplies the
 stiffness of the whole body by a factor, the stored modes and cubature stay valid. Only the eigenvalues are multiplied
@@ -32,9 +32,10 @@ SUBSPACE_FORMAT = 7
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
-"""Largest number of doublings of the default number of cubature points. For a swinging hand with 20, 40 and 80 points
-per mode, the errors were 22, 4 and 3 % of the amplitude. A step takes 3.5 times as long with 80 points per
-mode as with 20.
+"""Largest number of doublings of the default number of cubature points.
+
+For a swinging hand with 20, 40 and 80 points per mode, the errors were 22, 4 and 3 % of the amplitude. A step takes 3.5
+times as long with 80 points per mode as with 20.
 """
 
 _SCHEMA = {
@@ -53,9 +54,9 @@ _SCHEMA = {
 class CachedSubspace(NamedTuple):
     """Subspace with the quality of its cubature (:mod:`subspaces.cubature_check`).
 
-    The cubature points capture a fraction of the elastic energy of each low mode. ``felt_share`` is the smallest of
-    these fractions. If ``felt_share`` is less than ENOUGH, ``points_that_suffice`` is the number of cubature points
-    that would reach ENOUGH. ``points_that_suffice`` is 0 if ``felt_share`` suffices, or if the number is unknown.
+    ``felt_share``: smallest fraction of a low mode's elastic energy that the cubature points capture.
+    ``points_that_suffice``: number of cubature points that would capture the fraction ENOUGH; 0 if ``felt_share``
+        suffices, or if unknown.
     """
 
     subspace: Subspace
@@ -66,10 +67,10 @@ class CachedSubspace(NamedTuple):
 def cached_subspace(
     model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
 ) -> CachedSubspace:
-    """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, read or computed and stored.
+    """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, from the store or computed.
 
-    If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the cubature points capture the
-    fraction ENOUGH of the elastic energy of each low mode.
+    A computed subspace is stored. If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the
+    cubature points capture the fraction ENOUGH of the elastic energy of each low mode.
     """
     key = modes_key(model, modes)
     scale = largest_modulus(model)
@@ -105,7 +106,7 @@ def cached_subspace(
 
 
 def modes_key(model: Model, modes: int) -> str:
-    """Return the SHA-256 of the data of a model that determine its first ``modes`` modes and its skinning weights."""
+    """Return the SHA-256 of the model data that determine the first ``modes`` modes and the skinning weights."""
     elastic = model.elastic
     # Rounded to twelve digits, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(
@@ -133,7 +134,7 @@ def _is_scale(number: object) -> bool:
 
 
 def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
-    """Return the parts of a subspace in cached arrays; None if the arrays are invalid for the model."""
+    """Return the parts of a subspace from cached arrays, or None if the arrays are invalid for the model."""
     known = {"n": len(model.mesh.rest_positions), "e": len(model.elements), "p": len(model.pinned)}
     sides = sides_of(arrays, _SCHEMA, **known)
     if sides is None:

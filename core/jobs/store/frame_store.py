@@ -45,17 +45,18 @@ from ..job.job_changes import described
 from .store_lock import locked
 
 STORE_FORMAT = 10
-"""Version of the store. Raise it when a bake must not continue older files; these then count as outdated."""
+"""Version of the store. Raise it when a bake must not continue older files. Older files then count as outdated."""
 KEPT_STATES = 2
 ABOUT_LIMIT = 2**16
-"""Largest size, bytes, of the header of ``about.sinew``, which panels read at each redraw; some kilobytes are usual."""
+"""Largest size of the header of ``about.sinew``, bytes. Usual are some kilobytes, since panels read the header often.
+"""
 TRAJECTORIES = ("swing_slowest", "swing_turning", "swing_thin", "swing_long")
 """Names of cached reference trajectories, one per load of the trial simulation."""
 CACHED = (
     *("mesh", "materials", "subspace", "spectra", *TRAJECTORIES, "shapes", "touching", "skin", "display", "meeting"),
     *("handles", "difference", "compared"),
 )
-"""Names of cached results. Each may be deleted at any time; most hold a key of the data that they were made from."""
+"""Names of cached results. Each may be deleted at any time. Most hold a key of the data that they were made from."""
 LENT = ("mesh", "materials", "subspace", "spectra", *TRAJECTORIES, "touching", "skin")
 """Names of cached results that another store can use."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
@@ -63,7 +64,7 @@ _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in 
 
 
 class FrameStore:
-    """Access to the files of one bake in a folder. The constructor reads and writes no files."""
+    """Access to the files of one bake in a folder. The constructor accesses no files."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -72,9 +73,10 @@ class FrameStore:
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
-        """Return a store in ``folder`` for a job, and delete earlier frames there. Cached results are kept if the
-        earlier job has the same mesh and resolution. A job that fails ``Job.check``, or has several bodies, raises a
-        SinewError and changes nothing."""
+        """Return a store in ``folder`` for a job, and delete earlier frames there.
+
+        Cached results are kept if the earlier job has the same mesh and resolution. Raises a SinewError, and changes
+        nothing, if the job has several bodies or fails ``Job.check``."""
         job.check()
         store, vertices = cls(folder), len(job.body.surface.positions)
         elsewhere = "Choose a folder that can be written: for a .blend, save it elsewhere."
@@ -95,7 +97,7 @@ class FrameStore:
 
     @classmethod
     def open(cls, folder: Path | str) -> FrameStore:
-        """Open an existing store; raise StoreError if there is none."""
+        """Return an existing store. Raises StoreError if there is none."""
         store = cls(folder)
         if not store.exists():
             raise StoreError(f"There is no bake in {store.folder}.", "Bake first.")
@@ -106,7 +108,7 @@ class FrameStore:
         return os.path.isfile(self.folder / "job.npz") and os.path.isfile(self._path("about"))
 
     def job(self) -> Job:
-        """Return the job of the bake in this store; StoreError if it cannot be read or has several bodies."""
+        """Return the job of the bake in this store. Raises StoreError if it cannot be read or has several bodies."""
         job = Job.load(self.folder / "job.npz")
         if len(job.bodies) > 1:
             raise StoreError(f"The job in {self.folder} has several bodies.", "Delete the bake and bake again.")
@@ -114,7 +116,7 @@ class FrameStore:
         return job
 
     def is_known(self) -> bool:
-        """Return True if the folder has a readable ``about.sinew``, which identifies its files as those of a bake."""
+        """Return True if the folder has a readable ``about.sinew``, the description of a bake."""
         return bool(self._about())
 
     def check_about(self) -> None:
@@ -123,8 +125,7 @@ class FrameStore:
             raise StoreError(f"The record of the bake in {self.folder} is damaged.", "Bake again.")
 
     def check_whole(self, frames: range = range(0)) -> None:
-        """Raise StoreError if ``job.npz``, ``about.sinew`` or the file of one of ``frames`` was deleted during a
-        bake."""
+        """Raise StoreError if ``job.npz``, ``about.sinew`` or the file of one of ``frames`` was deleted."""
         gone = [name for name in ("job.npz", "about.sinew") if not os.path.isfile(self.folder / name)]
         if gone:
             raise StoreError(f"{gone[0]} in {self.folder} was deleted during the bake.", "Bake again.")
@@ -135,24 +136,24 @@ class FrameStore:
             )
 
     def mend_job(self, job: Job) -> None:
-        """Write ``job.npz`` again if it is damaged. ``job`` must be the baked job (:meth:`outdated_by` is empty)."""
+        """Write ``job.npz`` again if it is damaged. ``job`` must equal the baked job (:meth:`outdated_by` is empty)."""
         try:
             self.job()
         except StoreError:
             job.save(self.folder / "job.npz")
 
     def fingerprints(self) -> dict[str, str]:
-        """Return the SHA-256 per named part of the baked job; empty if they are missing or unreadable."""
+        """Return the SHA-256 per named part of the baked job, or {} if they are unreadable."""
         found = self._about().get("fingerprints")
         return found if isinstance(found, dict) else {}
 
     def has_tetrahedra_of(self, job: Job) -> bool:
-        """Return True if the stored tetrahedra fit a job: mesh, resolution and store version are the same."""
+        """Return True if the stored tetrahedra fit a job, with the same mesh, resolution and store version."""
         return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:
-        """Return the names of the parts (mesh, materials, pins ...) in which a job differs from the baked job, or
-        ``version`` alone if another version of Sinew made the store."""
+        """Return the names of the parts (mesh, materials, pins ...) in which a job differs from the baked job.
+        The result is ``version`` alone if another version of Sinew made the store."""
         about = self._about()
         if about and about.get("format") != STORE_FORMAT:
             return ["version"]
@@ -167,7 +168,7 @@ class FrameStore:
         return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
 
     def changes(self, job: Job) -> list[str]:
-        """Return the parts of :meth:`outdated_by`, each with the values that changed: ``solver (substeps 1 → 2)``."""
+        """Return the parts of :meth:`outdated_by` with their changed values: ``solver (substeps 1 → 2)``."""
         parts = self.outdated_by(job)
         return parts if not parts or parts == ["version"] else described(parts, self.job(), job)
 
@@ -180,22 +181,22 @@ class FrameStore:
     # -- frames -------------------------------------------------------------------------------------------------------
 
     def frames(self) -> list[int]:
-        """Return the numbers of the stored frames, ascending, from the file names; :meth:`read` checks the files."""
+        """Return the numbers of the stored frames, ascending. The files are not read."""
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
-        """Return the surface positions of a frame, (n,3) float64, world space, m. Raise CorruptFrameError if it is
-        damaged, StoreError if it is missing."""
+        """Return the surface positions of a frame, (n,3) float64, m, in world space.
+        Raises CorruptFrameError for a damaged frame, and StoreError for a missing frame."""
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
-        """Return the contact pressure per surface vertex at a frame, (n,) Pa; None if no vertex was in contact."""
+        """Return the contact pressure per surface vertex at a frame, (n,) Pa, or None without contact."""
         pressure = self._read_frame(frame)[0].get("pressure")
         fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
         return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
 
     def vertices(self, frame: int) -> np.ndarray:
-        """Return the positions (v,3), m, of the tets' vertices at a frame; raise StoreError if they were not stored."""
+        """Return the positions of the tet vertices at a frame, (v,3) m. Raises StoreError if they were not stored."""
         found = self._read_frame(frame)[0].get("vertices")
         if found is None or found.ndim != 2 or found.shape[1] != 3:
             raise StoreError(f"Frame {frame} was stored without its tetrahedra.", "Simulate into another folder.")
@@ -225,9 +226,13 @@ class FrameStore:
         pressure: np.ndarray | None = None,
         vertices: np.ndarray | None = None,
     ) -> None:
-        """Store a frame: surface positions ``surface`` (n,3), m, solver ``state`` to resume from, ``reports`` of its
-        steps, computing time ``seconds``, contact ``pressure`` (n,), Pa, and ``vertices`` (v,3), m, of the tets. On
-        return all are safe on disk."""
+        """Store a frame. On return, all data are safe on disk.
+
+        ``surface`` (n,3), m: surface positions.
+        ``state``, ``reports``: solver state to resume from, and reports of the frame's steps.
+        ``seconds``: computing time, s.
+        ``pressure`` (n,), Pa: contact pressure.
+        ``vertices`` (v,3), m: positions of the tet vertices."""
         self.check_whole()
         remove(self._path("handles"))  # fitted to all frames, so a new one makes them stale
         whose = {"frame": frame, "job": self.key()}
@@ -244,8 +249,9 @@ class FrameStore:
 
     def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
         """Return the number of the newest frame from which a bake can resume, and its solver state.
+
         The state and all frames from ``first_frame`` to this frame must be readable. Frames after ``until`` are
-        ignored. Return None if a bake cannot resume from any frame."""
+        ignored. The result is None if there is no such frame."""
         good = first_frame - 1
         for frame in self.frames():
             if frame != good + 1 or (until is not None and frame > until):
@@ -274,35 +280,35 @@ class FrameStore:
         )
 
     def _vertices(self) -> int:
-        """Return the number of vertices of the job's surface; the job is read at the first call only."""
+        """Return the number of vertices of the job's surface."""
         if self._known_vertices is None:
             self.job()
         return self._known_vertices
 
     def key(self) -> str:
-        """Return the SHA-256 of the job. Every frame stores it, so that files of another bake are detected."""
+        """Return the SHA-256 of the job's fingerprints, by which files of another bake are detected."""
         if self._known_key is None:
             self._known_key = hashlib.sha256(json.dumps(self.fingerprints(), sort_keys=True).encode()).hexdigest()
         return self._known_key
 
     def keep_until(self, frame: int | None) -> None:
-        """Delete all frames and states after ``frame`` (all if None), and incomplete files of a killed process."""
+        """Delete all frames and states after ``frame``, or all for None, and incomplete files of a killed process."""
         self._delete_frames(from_frame=None if frame is None else frame + 1)
 
     def linear_solver(self) -> tuple[str, str] | None:
-        """Return the name of the linear solver that the bake uses and the reason for its choice; None if unknown."""
+        """Return the name of the bake's linear solver and the reason for its choice, or None if unknown."""
         cached = self._about().get("linear_solver")
         if isinstance(cached, list) and len(cached) == 2 and all(isinstance(text, str) for text in cached):
             return cached[0], cached[1]
         return None
 
     def keep_linear_solver(self, name: str, reason: str) -> None:
-        """Store the linear solver and the reason for its choice, so that a resumed bake uses the same one."""
+        """Store the linear solver and the reason for its choice, for a resumed bake."""
         if self.linear_solver() != (name, reason):
             self._note(linear_solver=[name, reason])
 
     def match(self) -> str:
-        """Return a description of the body's match with a finer body; "" without a match."""
+        """Return a description of the body's match with a finer body, or "" without a match."""
         words = self._about().get("match")
         return words if isinstance(words, str) else ""
 
@@ -312,12 +318,12 @@ class FrameStore:
             self._note(match=words)
 
     def preparation(self) -> dict[str, float]:
-        """Return the computing time, s, before the first frame, by task; empty if it was not stored."""
+        """Return the computing time before the first frame, s, by task, or {} if unknown."""
         cached = self._about().get("preparation")
         return {str(k): float(v) for k, v in cached.items() if _is_time(v)} if isinstance(cached, dict) else {}
 
     def add_preparation(self, seconds: dict[str, float]) -> None:
-        """Add ``seconds``, the computing time of each task before the first frame, to the stored times of the tasks."""
+        """Add ``seconds``, the computing time of each task before the first frame, to the stored times."""
         before = self.preparation()
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         self._note(preparation=total)
@@ -330,36 +336,36 @@ class FrameStore:
     # -- caches -------------------------------------------------------------------------------------------------------
 
     def read_cached(self, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-        """Return arrays and description of the cached result ``kind``, one of ``CACHED``; None if it is unreadable."""
+        """Return arrays and description of the cached result ``kind``, one of ``CACHED``, or None if unreadable."""
         try:
             return read_arrays(self._path(kind))
         except StoreError:
             return None
 
     def about_cached(self, kind: str) -> dict[str, Any] | None:
-        """Return the description of the cached result ``kind``, without its arrays; None if it is unreadable."""
+        """Return the description of the cached result ``kind``, without its arrays, or None if unreadable."""
         try:
             return read_about(self._path(kind))
         except StoreError:
             return None
 
     def write_cached(self, kind: str, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-        """Store arrays and description of the cached result ``kind``; ValueError if ``CACHED`` does not list it."""
+        """Store arrays and description of the cached result ``kind``. Raises ValueError if ``kind`` is not in
+        ``CACHED``."""
         if kind not in CACHED:
             raise ValueError(f"{kind} is not a name of a cached result")
         write_arrays(self._path(kind), arrays, about)
 
     def take_cached(self, other: FrameStore) -> None:
-        """Copy the cached results that stores can share (``LENT``) from the store ``other``. When this store reads such
-        a result, the key stored with it decides if it is valid."""
+        """Copy the shareable cached results (``LENT``) from the store ``other``, without validation."""
         for kind in LENT:
             if cached := other.read_cached(kind):
                 self.write_cached(kind, *cached)
 
     def take_over(self, other: FrameStore) -> None:
-        """Copy frames, states, handles and shareable cached results (``LENT``) from the store ``other``. Both jobs must
-        give the same motion of the same surface. For example, ``other`` is a live recording, and this store is a bake
-        that reproduces the recording: springs replace the pull of the mouse."""
+        """Copy frames, states, handles and shareable cached results (``LENT``) from the store ``other``.
+        Both jobs must give the same motion of the same surface, such as a live recording and a bake of the recording.
+        """
         self.take_cached(other)
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
@@ -384,9 +390,10 @@ class FrameStore:
         return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in CACHED)
 
     def delete(self, beside: Collection[str] = ()) -> bool:
-        """Delete the store's files, the files ``beside`` in its folder, and the folder if it is then empty. Return
-        False, and delete nothing, unless ``about.sinew`` identifies the files as a bake's. StoreError if deletion fails
-        or the store is locked."""
+        """Delete the store's files, the files ``beside`` in its folder, and the folder if it is then empty.
+
+        Return False, and delete nothing, if there are such files but no readable ``about.sinew``. Raises StoreError if
+        the deletion fails or the store is locked."""
         names = [name for name in self._names() if _is_own(name) or name in beside]
         if names:
             if not self.is_known():
@@ -434,7 +441,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _equal_parts(before: Job, now: Job) -> set[str]:
-    """Return the names of the job parts, such as pins, that are equal in both jobs in all frames that both have."""
+    """Return the names of the job parts, such as pins, that are equal in all common frames of both jobs."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
         return set()
     end = min(before.frame_end, now.frame_end)

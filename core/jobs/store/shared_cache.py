@@ -1,4 +1,4 @@
-"""Sharing of tetrahedra, modes and other cached results between the stores of live mode and of bakes of one body."""
+"""Sharing of cached results, such as tetrahedra and modes, between the stores of one body."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from .frame_store import LENT, FrameStore
 
 
 def copy_cached_from(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
-    """Copy the cached results that stores can share (``LENT``) into ``store``. Results that ``store`` already has are
-    kept, except a subspace with another number of modes.
+    """Copy the cached results that stores can share (``LENT``) into ``store``.
 
-    Each result comes from the first of the stores ``lenders`` that has such a result. A subspace is only copied if it
-    has ``modes`` modes. The copies are not validated here. A cached result contains a key of the data from which it was
-    computed, and a reader compares this key with the present data.
+    ``lenders``: other stores. Each result comes from the first of them with such a result.
+    ``modes``: required number of modes of a subspace.
+
+    Results in ``store`` are kept, except a subspace with another number of modes. The copies are not validated here.
+    Each has a key of the data from which it was computed, and readers check the key.
     """
     for kind in LENT:
         for source in (store, *lenders):

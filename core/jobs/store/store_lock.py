@@ -1,7 +1,7 @@
-"""Lock of a frame folder for one process: two Blenders with the same .blend would overwrite each other's frames.
+"""Lock of a frame folder for one process, since two Blenders with the same .blend would overwrite each other's frames.
 
-The operating system locks a file in the folder, and releases it when the process that holds the lock ends, for any
-reason. After a kill the file may remain; it is then unlocked and has no effect.
+The operating system locks a file in the folder. When the process that holds the lock ends, for any reason, the system
+releases the lock. After a kill the file may remain. The file is then unlocked and has no effect.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ else:
 
 LOCK_NAME = "lock"
 PATIENCE = 2.0
-"""Largest waiting time for the lock, s. A process that was told to stop may hold it for that long."""
+"""Largest waiting time for the lock, s. A process may hold the lock for that long after a request to stop."""
 PAUSE = 0.05
 _PLACE = 1 << 30
-"""Offset of the locked byte, beyond the end of the file's text. Windows forbids reading a locked byte, but other
-processes read the text.
+"""Offset of the locked byte, beyond the end of the file's text.
+
+Windows forbids reading a locked byte, but other processes read the text.
 """
 _held: dict[str, list[Any]] = {}
 """Locks held by this process. Key: folder. Value: locked file, and number of active :func:`locked` contexts."""
@@ -40,7 +41,7 @@ R = TypeVar("R")
 
 @contextlib.contextmanager
 def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Context in which this process holds the lock of a folder; the process can enter it several times at once.
+    """Context in which this process holds the lock of a folder. Contexts of one folder may be nested.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def alone(work: Callable[Concatenate[Any, Any, P], R]) -> Callable[Concatenate[Any, Any, P], R]:
-    """Return the function ``work(job, store, ...)``, decorated to hold the lock of the store's folder while it runs."""
+    """Decorate a function ``work(job, store, ...)`` to hold the lock of the store's folder while it runs."""
 
     @wraps(work)
     def held(job: Any, store: Any, *args: P.args, **keywords: P.kwargs) -> R:
@@ -94,10 +95,7 @@ def _take(path: Path, until: float) -> IO[str]:
 
 
 def _is_ours(file: IO[str], path: Path) -> bool:
-    """Try to lock the open ``file``. Return True if that succeeds, and ``path`` still names this file.
-
-    The previous holder of the lock may have deleted the file. On file systems without locks, the result is True.
-    """
+    """Try to lock the open ``file``, and return True if ``path`` still names the locked file."""
     try:
         if os.name == "nt":
             file.seek(_PLACE)

@@ -25,7 +25,7 @@ class BlockRows:
     """
 
     def __init__(self, nodes: ElementNodes, number: np.ndarray) -> None:
-        """Build the sparsity pattern of the matrix to which the element matrices are added.
+        """Build the sparsity pattern of the assembled matrix.
 
         ``nodes``: vertices of the elements. ``number`` (n,): block row of each vertex, -1 if the vertex is pinned.
         """
@@ -50,9 +50,7 @@ class BlockRows:
         return out
 
     def indefinite_row(self) -> int | None:
-        """Return the index of the first block row whose diagonal block is not positive definite. Return None if all
-        diagonal blocks are positive definite.
-        """
+        """Return the index of the first block row whose diagonal block is not positive definite, or None."""
         D = self.values[self.diagonal]
         first = D[:, 0, 0]
         second = first * D[:, 1, 1] - D[:, 1, 0] ** 2

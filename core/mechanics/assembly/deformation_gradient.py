@@ -1,7 +1,7 @@
-"""Linear shape functions: their gradients, deformation gradients, and nodal forces from stresses.
+"""Gradients of linear shape functions, deformation gradients, and nodal forces from stresses.
 
-With shape gradients ``N_a`` (constant per element), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is ``P
-N_a`` times the volume. Nodal sums have a fixed order, so results are bitwise reproducible on any number of threads.
+With shape gradients ``N_a`` (constant per element), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is
+``P N_a`` times the volume. Nodal sums have a fixed order, so results are bitwise reproducible on any number of threads.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def _deformation_gradients(begin, end, positions, starts, vertices, N, F):
 
 
 class NodalGather:
-    """Assembly of nodal forces: sums the forces of all elements at each vertex, in a fixed order.
+    """Assembly of nodal forces from all elements, in a fixed order of summation.
 
-    ``starts`` (e+1,), ``vertices`` (k,): nodes of the elements.
+    ``starts`` (e+1,), ``vertices`` (k,): nodes of the elements as in :class:`.elements.ElementNodes`.
     """
 
     def __init__(self, starts: np.ndarray, vertices: np.ndarray, vertex_count: int) -> None:
@@ -58,10 +58,10 @@ class NodalGather:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(vertices, minlength=vertex_count))]).astype(np.int64)
 
     def stress_forces(self, P: np.ndarray, N: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N, of an elastic energy by the vertex positions: ``sum_e weights_e P_e N_ea``.
+        """Return the gradient of an elastic energy by the vertex positions, ``sum_e weights_e P_e N_ea``.
 
-        ``P`` (e,3,3), Pa: first Piola-Kirchhoff stresses; ``N`` (k,3), 1/m: shape gradients; ``weights`` (e,), m³:
-        volumes.
+        The result is (n,3), N. ``P`` (e,3,3), Pa: first Piola-Kirchhoff stresses. ``N`` (k,3), 1/m: shape gradients.
+        ``weights`` (e,), m³: volumes.
         """
         forces = np.zeros((len(self._starts) - 1, 3))
         _gather_stress(len(forces), self._starts, self._nodes, self._elements, P, N, weights, forces)

@@ -48,8 +48,10 @@ class ElementNodes:
 
     @cached_property
     def block_starts(self) -> np.ndarray:
-        """Index (e+1,) of each element's first block among all element blocks. An element with k nodes has the blocks
-        of its node pairs (a, b), a >= b: (0,0), (1,0), (1,1), (2,0) to (k-1,k-1).
+        """Index of each element's first block among all element blocks, (e+1,).
+
+        An element with k nodes has the blocks of its node pairs (a, b), a >= b: (0,0), (1,0), (1,1), (2,0) to
+        (k-1,k-1).
         """
         k = np.diff(self.starts)
         return np.concatenate([[0], np.cumsum(k * (k + 1) // 2)]).astype(np.int64)
@@ -63,10 +65,10 @@ class ElementNodes:
         return rows, columns
 
     def pairs(self, free_index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows and columns of the element blocks between free vertices, and the indices of the blocks.
+        """Return the rows, columns and indices of the element blocks between free vertices, (p,) int64 each.
 
-        All three arrays are (p,) int64. Rows and columns are numbers of free vertices. The indices refer to the list
-        of all element blocks. ``free_index`` (n,): number of each free vertex, -1 for pinned vertices.
+        Rows and columns are numbers of free vertices. The indices refer to the list of all element blocks.
+        ``free_index`` (n,): number of each free vertex, -1 for pinned vertices.
         """
         # NumPy before 2.0 defaults to 32-bit integers on Windows, whose products overflow.
         free_index = np.asarray(free_index, dtype=np.int64)
@@ -126,22 +128,27 @@ class Elements:
 
     @cached_property
     def gradient_operator(self) -> sp.csr_matrix:
-        """Sparse matrix (3e,n): row 3i + j maps a function at the vertices to its derivative by axis j in element i."""
+        """Sparse matrix (3e,n) of the derivatives in the elements.
+
+        Row 3i + j maps a function at the vertices to the function's derivative by axis j in element i.
+        """
         rows = 3 * np.repeat(np.arange(len(self)), np.diff(self.nodes.starts))[:, None] + np.arange(3)
         columns = np.broadcast_to(self.nodes.vertices[:, None], rows.shape)
         shape = 3 * len(self), self.vertex_count
         return sp.csr_matrix((self.N.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradient of each element for the vertex ``positions``. For displacements of the
-        vertices instead of positions, return the change of the deformation gradients. ``positions`` (n,3), m. The
-        result is (e,3,3).
+        """Return the deformation gradient of each element, (e,3,3).
+
+        ``positions`` (n,3), m: vertex positions. For displacements instead of positions, the result is the change of
+        the deformation gradients.
         """
         return deformation_gradients(positions, self.nodes.starts, self.nodes.vertices, self.N)
 
     def nodal_forces(self, stress: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the gradient of an elastic energy with respect to the vertex positions. ``stress`` (e,3,3), Pa: stress
-        of each element. ``weights`` (e,), m³: volume of each element. The result is (n,3), N.
+        """Return the gradient of an elastic energy by the vertex positions, (n,3) N.
+
+        ``stress`` (e,3,3), Pa: stress of each element. ``weights`` (e,), m³: volume of each element.
         """
         return self._gather.stress_forces(stress, self.N, weights)
 
@@ -156,7 +163,7 @@ class Elements:
         return blocks
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the average of ``values`` over the tets of each element, weighted by the filled volumes of the tets.
+        """Return the mean of ``values`` over the tets of each element, weighted by filled volume.
 
         ``values``: (m,) or (m,k), one row per tet. The result is (e,) or (e,k), one row per element.
         """
@@ -168,19 +175,18 @@ class Elements:
         return first + rows @ (values - first[self.of_tet])
 
     def isotropic(self, stiffness: np.ndarray) -> np.ndarray:
-        """Return the product ``stiffness N_i . N_j`` for each element block. The vectors N_i and N_j, 1/m, are the
-        shape gradients of the two nodes i and j of the block. ``stiffness`` (e,): factor of each element. The result is
-        (b,).
+        """Return the product ``stiffness N_i . N_j`` for each element block, (b,).
+
+        N_i and N_j, 1/m, are the shape gradients of the block's two nodes. ``stiffness`` (e,): factor of each element.
         """
         values = np.empty(int(self.nodes.block_starts[-1]))
         _fill_isotropic(len(self), self.nodes.starts, self.nodes.block_starts, self.N, stiffness, values)
         return values
 
     def of_tets(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum of the ``values`` in each element block. The result is (b,).
+        """Sum values of the tets' corner pairs into the element blocks, (b,).
 
-        ``values`` (m,10): one value per corner pair of each tet, with the pairs in the order of ``tet_slots``.
-        ``tet_slots`` lists the element block to which each value is added.
+        ``values`` (m,10): one value per corner pair of each tet, in the order of ``tet_slots``.
         """
         return np.bincount(self.tet_slots.ravel(), values.ravel(), minlength=int(self.nodes.block_starts[-1]))
 
@@ -192,8 +198,9 @@ class Elements:
 
 
 def elements_of(mesh: TetMesh, group: np.ndarray | None = None) -> Elements:
-    """Return the elements of a mesh. ``group`` (m,): index of each tet's element, from 0 on. By default, each tet is an
-    element.
+    """Return the elements of a mesh.
+
+    ``group`` (m,): index of each tet's element, from 0. By default, each tet is an element.
     """
     tets, n, m = mesh.tets, len(mesh.rest_positions), len(mesh.tets)
     N = shape_gradients(mesh.rest_positions, tets)
@@ -269,9 +276,7 @@ def _or_zeros(values: np.ndarray | None, shape: Sequence[int]) -> np.ndarray:
 
 @kernel
 def _sum_deviations(of_tet, starts, block_starts, node, N, N_e, volumes, deviation):
-    """Compute ``Elements.deviation`` from the shape gradients N (m,4,3), nodes (m,4) and ``volumes`` (m,) of the tets,
-    and the shape gradients N_e (k,3) of the elements.
-    """
+    """Compute ``Elements.deviation`` from shape gradients of the tets, N (m,4,3), and of the elements, N_e (k,3)."""
     D = np.empty((int(np.diff(starts).max()), 3))
     for t in range(len(of_tet)):
         e = of_tet[t]
@@ -335,10 +340,9 @@ def _fill_matrices(begin, end, starts, block_starts, N, hessians, blocks):
 
 @inlined
 def _times_gradient(hessian, N, T):
-    """Compute products of second derivatives with a shape gradient into T (3,3,3): ``T_a = sum_b H_ab N_b``.
+    """Compute ``T_a = sum_b H_ab N_b`` for a shape gradient N (3,) and second derivatives H_ab by the columns of F.
 
-    ``hessian`` (6,3,3): second derivatives H_ab of an energy by the columns a and b of F, for a >= b. N (3,): shape
-    gradient with the components N_b. T has one block T_a (3,3) per column a.
+    ``hessian`` (6,3,3): blocks H_ab for a >= b. ``T`` (3,3,3): one block T_a per column a.
     """
     for i in range(3):
         for j in range(3):

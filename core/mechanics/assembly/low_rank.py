@@ -1,4 +1,4 @@
-"""Low-rank stiffness matrix in factored form, which is added to the stiffness assembled from the tets."""
+"""Low-rank stiffness matrix in factored form, an addition to the stiffness assembled from the tets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LowRank(NamedTuple):
         return LowRank(self.vectors, factor * self.core)
 
     def of(self, rows: np.ndarray) -> LowRank:
-        """Return the submatrix that consists of the rows and columns of the unknowns ``rows`` (indices or a mask)."""
+        """Return the submatrix of the unknowns ``rows`` (indices or a mask)."""
         return LowRank(self.vectors[rows], self.core)
 
     def times(self, x: np.ndarray) -> np.ndarray:

@@ -13,8 +13,7 @@ import scipy.sparse as sp
 
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
-    """Return the mass matrix of each tet. The same matrix acts on the coordinates x, y and z. The result is (m,4,4),
-    kg.
+    """Return the mass matrix of each tet, (m,4,4) kg, the same for x, y and z.
 
     ``masses`` (m,4), kg: corner masses. A corner mass is the mass of the tet times the barycentric coordinate of the
     tet's centre of mass at the corner.
@@ -25,9 +24,9 @@ def element_mass(masses: np.ndarray) -> np.ndarray:
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:
-    """Return the mass matrix of a mesh. The same matrix acts on the coordinates x, y and z. The result is (n,n), kg.
+    """Return the mass matrix of a mesh, (n,n) kg, the same for x, y and z.
 
-    ``tets`` (m,4): vertex indices; ``masses`` (m,4), kg: corner masses as in :func:`element_mass`; ``vertex_count``: n.
+    ``tets`` (m,4): vertex indices. ``masses`` (m,4), kg: corner masses as in :func:`element_mass`. ``vertex_count``: n.
     The mass matrix of all coordinates is the Kronecker product of the result with the 3 x 3 identity.
     """
     rows = np.repeat(tets, 4, axis=1).ravel()

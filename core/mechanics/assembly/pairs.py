@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 
 class Pairs(NamedTuple):
-    """Symmetric matrix of 3 x 3 blocks over vertices, as a list of the k blocks in its lower triangle.
+    """Symmetric matrix over vertices, as a list of the k blocks (3,3) in the lower triangle.
 
     ``blocks`` (k,3,3) at the vertices ``rows`` (k,) >= ``columns`` (k,). No pair of vertices occurs twice. Diagonal
     blocks are stored in full.
@@ -28,8 +28,10 @@ class Pairs(NamedTuple):
         return self._replace(blocks=factor * self.blocks)
 
     def renumbered(self, number: np.ndarray) -> Pairs:
-        """Return the blocks with each vertex v renamed to ``number[v]``. Blocks of vertices with the number -1 are
-        dropped. ``number`` (n,): new numbers, which must increase with v apart from the entries -1.
+        """Return the blocks with each vertex v renamed to ``number[v]``.
+
+        Blocks of vertices with the number -1 are dropped. ``number`` (n,): new numbers, ascending apart from the
+        entries -1.
         """
         kept = self.of((number[self.rows] >= 0) & (number[self.columns] >= 0))
         return kept._replace(rows=number[kept.rows], columns=number[kept.columns])
@@ -69,7 +71,7 @@ def pairs_of(matrix: sp.spmatrix) -> Pairs:
 
 
 def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
-    """Return the sum of several matrices over the same vertices. Return None if no matrix has a block."""
+    """Return the sum of several matrices over the same vertices, or None if no matrix has a block."""
     several = [each for each in several if len(each.rows)]
     if len(several) < 2:
         return several[0] if several else None

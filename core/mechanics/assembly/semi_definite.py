@@ -1,5 +1,7 @@
-"""Projection of a small symmetric matrix to the nearest semi-definite one: Householder tridiagonalization and implicit
-QL (EISPACK's tred2 and tql2), in place, since LAPACK's call overhead dominates for matrices of 6 to 12 rows.
+"""Projection of a small symmetric matrix to the nearest semi-definite matrix, in place.
+
+Householder tridiagonalization and implicit QL (EISPACK's tred2 and tql2). For matrices of 6 to 12 rows, LAPACK's call
+overhead would dominate.
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ MOST_QL = 60
 
 @inner_kernel
 def clamp_negative(A, V, d, e):
-    """Remove the negative eigenvalues of a symmetric A (n,n), in place; V (n,n), d and e (n,) are work arrays."""
+    """Clamp the negative eigenvalues of a symmetric A (n,n) at zero, in place.
+
+    ``V`` (n,n), ``d`` and ``e`` (n,): work arrays.
+    """
     n = A.shape[0]
     for i in range(n):
         for j in range(n):
@@ -82,8 +87,9 @@ def _tridiagonal(V, d, e):
 
 @inner_kernel
 def _reflect(V, d, e, i, h):
-    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides. The Householder
-    vector is ``d[:i]``, and ``h`` is half of its squared length; e (n,) is a work array.
+    """Apply a Householder reflection to the leading i x i block of V (n,n), from both sides.
+
+    The Householder vector is ``d[:i]``, and ``h`` is half of its squared length.
     """
     for j in range(i):
         e[j] = 0.0

@@ -1,8 +1,9 @@
-"""Block sparsity of the system matrix of a tet mesh without its pinned vertices, and assembly of its values.
+"""Block sparsity of the system matrix of a tet mesh, and assembly of the matrix values.
 
-The lower triangle is stored in compressed columns, the format of sparse Cholesky codes, in 3 x 3 blocks. A gather lists
-the element blocks that add up to each block of the matrix. The sparsity and the gather are built once per mesh. So
-assembly writes each value once, in parallel and bitwise reproducible.
+The matrix has no rows and columns for pinned vertices. The lower triangle is stored in compressed columns, the format
+of sparse Cholesky codes, in 3 x 3 blocks. A gather lists the element blocks that add up to each block of the matrix.
+The sparsity and the gather are built once per mesh. So assembly writes each value once, in parallel and bitwise
+reproducible.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Gather(NamedTuple):
 def gathered(
     major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
-    """Return the sparsity of a block matrix in compressed storage, and the :class:`Gather` that assembles its values.
+    """Return the sparsity of a block matrix in compressed storage, and the :class:`Gather` of the matrix values.
 
     ``slots`` (k,): indices of the element blocks to add up. ``major``, ``minor`` (k,): matrix indices at which each
     element block is added. The major index is the row for storage by rows, the column for storage by columns.
@@ -115,7 +116,7 @@ class BlockSparsity:
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
-        """Set the sparsity in compressed block columns, and the gather: the list of element blocks per matrix block."""
+        """Set the sparsity in compressed block columns, and the gather of element blocks."""
         self._gather, count = gather, len(self.free)
         self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
         # Column c of a block column contains 3 - c entries of the diagonal block and 3 of each block below.
@@ -132,20 +133,20 @@ class BlockSparsity:
         return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
 
     def keys(self, pairs: Pairs) -> np.ndarray:
-        """Return an integer key (k,) per pair of free vertices; keys sort by column, then row."""
+        """Return an integer key per pair of free vertices, (k,). Keys sort by column, then row."""
         return pairs.columns * len(self.free) + pairs.rows
 
     def lacks(self, pairs: Pairs) -> np.ndarray:
-        """Return the mask (k,) bool of the pairs of free vertices whose block is not in the sparsity."""
+        """Return the mask (k,) bool of the pairs of free vertices without a block in the sparsity."""
         keys = self.keys(pairs)
         return self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys
 
     def beside(self, pairs: Pairs) -> np.ndarray:
-        """Return the :meth:`keys`, ascending, of the pairs of free vertices whose block is not in the sparsity."""
+        """Return the ascending :meth:`keys` of the pairs of free vertices without a block in the sparsity."""
         return np.sort(self.keys(pairs)[self.lacks(pairs)])
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
-        """Return a copy with additional blocks at the pairs of free vertices with the :meth:`keys` ``coupled`` (k,)."""
+        """Return a copy with additional blocks. ``coupled`` (k,): :meth:`keys` of the pairs of free vertices to add."""
         other, gather, count = copy(self), self._gather, len(self.free)
         keys = np.union1d(self._keys, coupled)
         starts = np.searchsorted(keys, count * np.arange(count + 1))
@@ -156,14 +157,15 @@ class BlockSparsity:
         return other
 
     def add(self, pairs: Pairs, out: np.ndarray) -> None:
-        """Add the blocks of ``pairs``, which must be in the sparsity, to the matrix values ``out`` (nnz,)."""
+        """Add the blocks of ``pairs`` to the matrix values ``out`` (nnz,). All pairs must be in the sparsity."""
         p = self.pattern
         local = np.searchsorted(self._keys, self.keys(pairs)) - p.block_starts[pairs.columns]
         _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
-        """Assemble the blocks (b,3,3) of all element matrices into the matrix values ``out`` (nnz,), which are
-        overwritten.
+        """Assemble the element matrices into the matrix values ``out`` (nnz,).
+
+        ``element_blocks`` (b,3,3): blocks of all element matrices. Former values in ``out`` are overwritten.
         """
         _fill_values(
             len(self.free),
@@ -175,8 +177,9 @@ class BlockSparsity:
         )
 
     def diagonal(self, element_blocks: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the diagonal (k,3) of the assembled element blocks (b,3,3) at the free vertices with indices
-        ``rows`` (k,).
+        """Return the diagonal of the assembled element blocks at some free vertices, (k,3).
+
+        ``element_blocks`` (b,3,3): blocks of all element matrices. ``rows`` (k,): indices of the free vertices.
         """
         starts, slots = self._gather[:2]
         own = self.pattern.block_starts[rows]

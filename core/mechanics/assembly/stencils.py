@@ -1,4 +1,4 @@
-"""Hessians of terms that depend on up to four points (stencils), and their assembly into blocks per vertex pair.
+"""Hessians of terms that depend on up to four points (stencils), and assembly into blocks per vertex pair.
 
 The points, for example on a surface in contact, are interpolated from vertices.
 """
@@ -26,14 +26,17 @@ class Stencils(NamedTuple):
     blocks: np.ndarray
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        """Return the product (p,3) of the sum of all stencils with a vector ``x`` (p,3) over the p points."""
+        """Return the product of the sum of all stencils with a vector over the p points, ``x`` (p,3). The result is
+        (p,3).
+        """
         out, at = np.zeros_like(x), np.maximum(self.points, 0)
         np.add.at(out, at, np.einsum("kiajb,kjb->kia", self.blocks, x[at], optimize=True))
         return out
 
     def matrix(self, count: int) -> sp.csr_matrix:
-        """Return the sum of the stencils as a sparse matrix (3n,3n) over the first n = ``count`` points. All other
-        points are fixed.
+        """Return the sum of the stencils as a sparse matrix over the first ``count`` points.
+
+        All other points are fixed. The result is (3n,3n) for n = ``count``.
         """
         return self.pairs(np.arange(count)[:, None], np.ones((count, 1)), count).matrix(count)
 
@@ -77,17 +80,11 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
 
 @kernel
 def _summed(points, stencils, carriers, shares, count, found, keys, blocks):
-    """Sum the Hessians of all terms into one block (3,3) per pair of vertices.
+    """Sum the Hessians of all terms into one block (3,3) per pair of vertices; return the number of pairs.
 
-    The Hessian ``stencils[i]`` (4,3,4,3) belongs to the points ``points[i]`` (4,), padded with -1. The point p is
-    interpolated from the vertices ``carriers[p]`` (c,), padded with -1, with the weights ``shares[p]`` (c,). Points
-    with larger indices than ``carriers`` has rows are fixed and contribute nothing. ``count``: number of vertices.
-
-    ``blocks`` receives the sums. Each sum is in the order of the stencils. ``keys`` receives the vertex pair of each
-    block as one integer: row times ``count`` plus column. ``found`` is a hash table of indices into ``keys``, -1 if
-    empty.
-
-    Return the number of pairs. If the pairs do not fit in ``keys``, return the length of ``keys`` plus one.
+    ``points``, ``stencils``: fields of :class:`Stencils`. ``carriers``, ``shares``: interpolation of the points as in
+    :meth:`Stencils.pairs`. ``keys`` receives each pair as row times ``count`` plus column. ``found``: hash table of
+    indices into ``keys``, -1 if empty. If ``keys`` is too short, the result is its length plus one.
     """
     used, width = 0, carriers.shape[1]
     vertex, share = np.empty(4 * width, dtype=np.int64), np.empty(4 * width)

@@ -1,8 +1,8 @@
-"""Second derivatives of energies by the deformation gradient F, as one 3 x 3 block per pair of columns of F.
+"""Second derivatives of energies by the deformation gradient F, one 3 x 3 block per pair of columns of F.
 
 The blocks are computed from a tangent (:mod:`..energies.tangent`): the second derivatives in the frame of the singular
 vectors of F. With the singular value decomposition ``F = U diag(sigma) V^T``, a change dF is ``D = U^T dF V`` in this
-frame. A change of column a alone, ``dF = u e_a^T``, is ``D = (U^T u) n_a^T`` with ``n_a = V^T e_a``. So the block of
+frame. A change of column a alone, ``dF = u e_a^T``, is ``D = (U^T u) n_a^T``, where ``n_a = V^T e_a``. So the block of
 two columns a and b is ``U K U^T``. The matrix K (3,3) follows from n_a, n_b and the coefficients of the tangent.
 """
 
@@ -26,16 +26,16 @@ def tangent_blocks(tangent: Tangent, weights: np.ndarray, out: np.ndarray) -> No
 
 @inlined
 def add_pair_terms(na, nb, plus, minus, K):
-    """Add two terms to K (3,3), the block of second derivatives of an energy with respect to the columns a and b of F.
+    """Add the terms of flip and twist to K (3,3), the second derivatives of an energy by two columns of F.
 
     With ``F = U diag(sigma) V^T``, a change dF of F is ``D = U^T dF V`` in the frame of the singular vectors. The
     second variation of an energy density psi(sigma) contains, for each pair of axes i < j with the third axis k, the
     two terms ``flip_k (D_ij + D_ji)² / 2`` and ``twist_k (D_ij - D_ji)² / 2``. The coefficients are
-    ``flip_k = (psi_i - psi_j) / (sigma_i - sigma_j)`` and ``twist_k = (psi_i + psi_j) / (sigma_i + sigma_j)``, with
+    ``flip_k = (psi_i - psi_j) / (sigma_i - sigma_j)`` and ``twist_k = (psi_i + psi_j) / (sigma_i + sigma_j)``, where
     ``psi_i = dpsi/dsigma_i``.
 
-    K is in the frame of the singular vectors. ``na``, ``nb`` (3,): ``V^T e_a`` and ``V^T e_b``, with the unit vectors
-    e_a and e_b. ``plus`` (3,): ``w (flip + twist) / 2``, with the weight w of the element, a volume. ``minus`` (3,):
+    K is in the frame of the singular vectors. ``na``, ``nb`` (3,): ``V^T e_a`` and ``V^T e_b`` for the unit vectors e_a
+    and e_b of the two columns. ``plus`` (3,): ``w (flip + twist) / 2`` for an element of volume w. ``minus`` (3,):
     ``w (flip - twist) / 2``.
     """
     for i in range(3):

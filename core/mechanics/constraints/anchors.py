@@ -75,9 +75,7 @@ def conforms(mesh: TetMesh) -> bool:
 
 
 def cell_sides(mesh: TetMesh) -> np.ndarray:
-    """Return the lattice cell size of each tet: the side of a cube of twelve times the tet's volume. The result is
-    (m,), m.
-    """
+    """Return the lattice cell size of each tet, (m,) m: the side of a cube of twelve times the tet's volume."""
     return np.cbrt(12.0 * mesh.volumes)
 
 
@@ -88,7 +86,7 @@ def anchors(
     pinned: np.ndarray,
     held: np.ndarray,
 ) -> Anchors:
-    """Return springs that hold the surface at its held vertices, and on all faces and edges between them.
+    """Return springs that hold the surface at the held vertices, and on all faces and edges between held vertices.
 
     Parameters
     ----------
@@ -118,16 +116,11 @@ def anchors(
 def _samples(
     surface: SurfaceMesh, vertices: np.ndarray, spacing: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return sample points of the part of a surface that the ``vertices`` span. The samples lie on the faces and edges
-    whose corners are all in ``vertices``. Edges of sampled faces are not sampled again. A vertex on no sampled face or
-    edge is a sample itself.
+    """Return sample points of the faces and edges whose corners are all in ``vertices``, and of single vertices.
 
-    ``spacing``: distance between samples, m. Return four arrays with one row per sample:
-
-    - surface vertices from which the sample is interpolated, (s,3);
-    - barycentric coordinates of the sample at these vertices, (s,3);
-    - area of the sample, (s,) m², 0 on edges and single vertices;
-    - total area of the connected sampled faces around the sample, (s,) m², 0 on edges and single vertices.
+    The result has one row per sample: surface vertices (s,3), barycentric coordinates (s,3), area (s,) m², and total
+    area (s,) m² of the connected sampled faces. Areas are 0 on edges and single vertices. ``spacing``: distance between
+    samples, m.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
@@ -155,7 +148,7 @@ def _samples(
 
 
 def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
-    """Return per face the total area (f,) m² of all faces connected with it; ``areas`` (f,) m²: area of each face."""
+    """Return the total area of the connected part of each face, (f,) m²."""
     part = vertex_components(faces)
     return np.bincount(part, areas)[part]
 
@@ -167,13 +160,10 @@ def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
 
 
 def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
-    """Return the stiffness of each spring, divided by Young's modulus of the spring's tet. The result is (s,), m.
+    """Return the stiffness of each spring divided by Young's modulus of the spring's tet, (s,) m.
 
-    A sample on a face has the stiffness ``kappa area / h`` with the cell size h, and more in narrow strips. The samples
-    without area in a tet share the stiffness ``LOOSE h``.
-
-    ``tets`` (s,): tet of each sample. ``area`` (s,), m²: area of each sample, 0 on edges and single vertices. ``sides``
-    (m,), m: cell size of each tet. ``kappa`` (s,): factor of the stiffness of each sample on a face.
+    A sample on a face has ``kappa area / h`` with the cell size h, and more in narrow strips. The samples without area
+    in a tet share ``LOOSE h``.
     """
     h = sides[tets]
     occupied, place = np.unique(tets, return_inverse=True)

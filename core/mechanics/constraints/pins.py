@@ -1,6 +1,6 @@
-"""Pins: surface vertices that are held, with the faces and edges between them.
+"""Pins: surface vertices that are held, and the faces and edges between held vertices.
 
-If a pinned surface vertex coincides with a tet vertex, as on meshes of TetGen, its position is prescribed: a hard pin.
+A pinned surface vertex that coincides with a tet vertex, as on meshes of TetGen, has a prescribed position: a hard pin.
 Elsewhere springs hold the surface inside the tets (:mod:`constraints.anchors`).
 """
 
@@ -51,9 +51,10 @@ class PinSchedule:
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the prescribed positions of the held ``corners`` at a time in the interval that ends at ``frame``.
-        Positions are interpolated linearly between samples. ``part``: fraction of the interval that has passed, from 0
-        at the beginning to 1 at ``frame``. The result is (k,3), m, for k held corners.
+        """Return the prescribed positions of the held ``corners`` at a time between frames, (k,3) m.
+
+        Positions are interpolated linearly between samples. ``part``: passed fraction of the interval that ends at
+        ``frame``, from 0 at the beginning to 1 at ``frame``.
         """
         mask = self.held[frame]
         before, after, part = samples_at(self.targets, len(self.held), frame, part)
@@ -90,8 +91,10 @@ class PinnedSurface:
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """Return the hard pins: the pinned vertices that coincide with a tet vertex of a mesh that conforms to the
-        surface. If several coincide with the same tet vertex, the first prescribes its position.
+        """Return the hard pins: the pinned vertices that coincide with a tet vertex.
+
+        A mesh that does not conform to the surface has no hard pins. If several pinned vertices coincide with the same
+        tet vertex, the first prescribes its position.
         """
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
@@ -111,29 +114,30 @@ class PinnedSurface:
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
-        """Return a copy in which ``change(track)`` replaces the track (samples,p,3) m of prescribed positions."""
+        """Return a copy with changed prescribed positions.
+
+        ``change`` returns a new track of positions (samples,p,3), m, for the old track.
+        """
         places = change(self._positions)
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
 
     def anchors(self, frame: int) -> Anchors:
-        """Return all s samples of the pinned surface at which springs may act in the interval that ends at
-        ``frame``. Samples that hard pins hold are omitted.
+        """Return the s samples of the pinned surface at which springs may act.
+
+        The springs act in the interval that ends at ``frame``. Samples held by hard pins are omitted.
         """
         return self._found(frame)[0]
 
     def few(self, frame: int) -> Chosen:
-        """Choose some of the s samples of :meth:`anchors`, at most the number ``most`` given to the class, to have
-        fewer springs.
+        """Choose some of the s samples of :meth:`anchors`, to have fewer springs.
 
-        Return the indices ``points`` (c,) of the chosen samples, and ``nearest`` (s,): the chosen sample that is
-        nearest to sample i is ``points[nearest[i]]``.
+        At most ``most`` samples are chosen (see the class). The result holds the indices ``points`` (c,) of the chosen
+        samples, and ``nearest`` (s,): the chosen sample that is nearest to sample i is ``points[nearest[i]]``.
         """
         return self._found(frame)[1]
 
     def reach(self, frame: int) -> np.ndarray:
-        """Return the elongations (c,) m at which the springs stiffen. Springs are at the samples chosen by
-        :meth:`few`.
-        """
+        """Return the elongation at which each spring stiffens, (c,) m, at the samples chosen by :meth:`few`."""
         return self._found(frame)[2]
 
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
@@ -155,18 +159,19 @@ class PinnedSurface:
         return Anchors(found.embedding.take(free), found.factors[free], found.target_weights[free])
 
     def holding(self, frame: int, moduli: np.ndarray) -> sp.csr_matrix:
-        """Return the stiffness matrix of all springs in the interval that ends at ``frame``. The same matrix acts on
-        the coordinates x, y and z of the n tet vertices. ``moduli`` (m,), Pa: Young's moduli of the tets. The result is
-        (n,n), N/m.
+        """Return the stiffness matrix of all springs, (n,n) N/m, the same for x, y and z.
+
+        The springs are those in the interval that ends at ``frame``. ``moduli`` (m,), Pa: Young's moduli of the tets.
+        Rows and columns belong to the n tet vertices.
         """
         found = self.anchors(frame)
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
     def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
-        """Return the mean ratio of a spring's elongation to the elongation at which the spring stiffens. Return 0
-        without springs. The mean is weighted by stiffness times squared ratio.
+        """Return the mean elongation of the springs, relative to the elongation at which springs stiffen.
 
+        The mean is weighted by stiffness times squared relative elongation. The result is 0 without springs.
         ``displacements`` (n,3), m: displacements of the tet vertices. ``moduli`` (m,), Pa: Young's moduli of the tets.
         """
         found = self.anchors(frame)
@@ -181,16 +186,17 @@ class PinnedSurface:
         return at_frames(self._positions, len(self.held))[frame]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Return the prescribed positions of the pinned vertices at a time in the interval that ends at ``frame``.
-        Positions are interpolated linearly between samples. ``part``: fraction of the interval that has passed, from 0
-        at the beginning to 1 at ``frame``. The result is (p,3), m.
+        """Return the prescribed positions of the pinned vertices at a time between frames, (p,3) m.
+
+        Positions are interpolated linearly between samples. ``part``: passed fraction of the interval that ends at
+        ``frame``, from 0 at the beginning to 1 at ``frame``.
         """
         before, after, part = samples_at(self._positions, len(self.held), frame, part)
         return before + part * (after - before)
 
 
 class PinLoad(NamedTuple):
-    """Springs that hold c points of a surface at targets, which follow the p pinned vertices.
+    """Springs that hold c points of a surface at targets. The targets follow the p pinned vertices.
 
     ``points``: positions of the c points as functions of a solver's unknowns; ``stiffness`` (c,) N/m; ``reach`` (c,) m,
     the elongation at which each spring stiffens; ``target_weights`` (c,p), weights that interpolate the targets from
@@ -203,8 +209,9 @@ class PinLoad(NamedTuple):
     target_weights: sp.csr_matrix
 
     def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
-        """Return the springs as a load in a step in which the pinned vertices move from ``before`` to ``after``, (p,3)
-        m each.
+        """Return the springs as a load of one step.
+
+        ``before``, ``after`` (p,3), m: positions of the pinned vertices at the beginning and at the end of the step.
         """
         return StiffeningSprings(
             self.points, self.stiffness, self.reach, self.target_weights @ before, self.target_weights @ after
@@ -228,8 +235,9 @@ class PinSprings(NamedTuple):
     carried: Callable[[Embedding], Points]
 
     def holding(self, frame: int, scale: np.ndarray) -> PinLoad | None:
-        """Return the springs in the interval that ends at ``frame``. Return None without springs. ``scale`` (m,):
-        factor of the Young's modulus of each tet.
+        """Return the springs in the interval that ends at ``frame``, or None without springs.
+
+        ``scale`` (m,): factor of the Young's modulus of each tet.
         """
         found, few = self.pinned.anchors(frame), self.pinned.few(frame)
         if len(found.factors) == 0:

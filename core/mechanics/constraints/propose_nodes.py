@@ -1,5 +1,7 @@
-"""Proposal of dynamic nodes for a body, the vertices whose motion the ConJac solvers integrate in time. The proposed
-nodes are a few vertices, far from one another and from the pins, and mostly in soft regions, which move most.
+"""Proposal of dynamic nodes for a body: the vertices whose motion the ConJac solvers integrate in time.
+
+The proposed nodes are a few vertices, far from one another and from the pins, and mostly in soft regions, which move
+most.
 """
 
 from __future__ import annotations
@@ -36,12 +38,12 @@ def propose_nodes(
     softness : (n,) float64
         Inverse of Young's modulus, in any unit; 0 at vertices that cannot be nodes.
     pinned : (p,) vertices
-        Vertices that cannot be nodes; nodes are chosen far from them. A stiff part with a pinned vertex gets no node.
+        Pinned vertices cannot be nodes, and nodes are chosen far from them. A stiff part with a pin gets no node.
     part : (n,) int, optional
         Label of the stiff part that a vertex belongs to, -1 elsewhere (:func:`stiff_parts`).
     mirror : (n,) int, optional
-        Mirror vertex of each vertex across a plane of symmetry: the vertex itself on the plane, -1 if it has none. Soft
-        regions then get nodes in mirror pairs. A single remaining node goes to an unpaired vertex, or is omitted.
+        Mirror vertex of each vertex across a plane of symmetry: the vertex itself on the plane, -1 if it has none.
+        Soft regions then get nodes in mirror pairs. A single remaining node goes to an unpaired vertex, or is omitted.
     """
     chosen = _Chosen(positions, softness, pinned, count, mirror)
     part = np.full(len(positions), -1) if part is None else part
@@ -55,10 +57,10 @@ def propose_nodes(
 
 
 def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
-    """Return for each surface vertex the label (n,), from 0, of its stiff part, or -1 if it belongs to none.
+    """Return the label of each surface vertex's stiff part, (n,), from 0; -1 outside stiff parts.
 
     A stiff part is a connected region of vertices at least ``STIFF`` times as stiff as the softest vertex. ``softness``
-    (n,) is the inverse of Young's modulus; vertices of softness 0 belong to no part.
+    (n,): inverse of Young's modulus. Vertices of softness 0 belong to no part.
     """
     stiff = (softness > 0.0) & (softness * STIFF <= softness.max(initial=0.0))
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
@@ -100,8 +102,8 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Choose the best node among ``vertices`` (indices), together with the node's mirror vertex. Return False if no
-        vertex can be a node.
+        """Choose the best node among ``vertices`` and the node's mirror vertex; return False if no vertex can be a
+        node.
         """
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
@@ -111,11 +113,10 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Choose a dynamic node in one stiff part, unless the part has a node or a pinned vertex. Also choose the
-        node's mirror vertex if the mirror vertex is outside the part and can be a node.
+        """Choose a node in one stiff part without nodes and pins and, if possible, the node's mirror vertex.
 
-        ``inside`` (n,) bool: True for the vertices of the stiff part. ``part`` (n,): label of each vertex's stiff part,
-        -1 elsewhere.
+        ``inside`` (n,) bool: vertices of the stiff part. ``part`` (n,): label of each vertex's stiff part, -1
+        elsewhere.
         """
         if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
             return
@@ -132,11 +133,10 @@ class _Chosen:
         self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
 
     def _best(self, vertices: np.ndarray) -> int | None:
-        """Return the vertex with the highest score among ``vertices`` (indices). Return None if no score is positive.
+        """Return the vertex with the highest positive score among ``vertices``, or None.
 
-        The score is ``min(a, b) softness^MILD``, with the vertex's softness relative to the largest softness. Here a is
-        the distance to the nearest node or pin; without nodes and pins, a is the distance to the centroid of all
-        vertices. b is the distance to the vertex's own mirror vertex, or infinite if the vertex has none.
+        The score is ``min(a, b) softness^MILD``. Here a is the distance to the nearest node or pin, or to the centroid
+        without nodes and pins. b is the distance to the vertex's own mirror vertex.
         """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]

@@ -60,8 +60,9 @@ class Jet(NDArrayOperatorsMixin):
         return [cls(values[:, i], np.tile(np.eye(3)[i][:, None], n), np.zeros((3, 3, n))) for i in range(3)]
 
     def of(self, function: Callable[[np.ndarray], Derivatives]) -> Jet:
-        """Return the jet of ``function`` applied to this jet, by the chain rule. ``function`` returns its value and its
-        first and second derivatives at values (n,).
+        """Return the jet of ``function`` applied to this jet, by the chain rule.
+
+        ``function`` returns its value and its first and second derivatives at values (n,).
         """
         value, first, second = function(self.value)
         return Jet(value, first * self.slope, first * self.curvature + second * _outer(self.slope, self.slope))

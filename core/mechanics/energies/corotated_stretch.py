@@ -35,12 +35,11 @@ def quadratic_gradient(sigma, parameters, out):
 
 @kernel
 def quadratic_curvature(sigma, parameters, H, flip, twist):
-    """Write to H (n,3,3), Pa, the second derivatives of the energy density psi by the principal stretches ``sigma``
-    (n,3).
+    """Write the second derivatives of the energy density psi by the principal stretches to H (n,3,3), Pa.
 
-    ``flip`` (n,3), Pa, receives ``(psi_i - psi_j) / (sigma_i - sigma_j)`` and ``twist`` (n,3), Pa, receives
-    ``(psi_i + psi_j) / (sigma_i + sigma_j)``, with ``psi_i = dpsi/dsigma_i``. The columns belong to the index pairs
-    (2,3), (1,3), (1,2).
+    ``sigma`` (n,3): principal stretches. ``flip`` (n,3), Pa, receives ``(psi_i - psi_j) / (sigma_i - sigma_j)``, and
+    ``twist`` (n,3), Pa, receives ``(psi_i + psi_j) / (sigma_i + sigma_j)``, where ``psi_i = dpsi/dsigma_i``. The
+    columns belong to the index pairs (2,3), (1,3), (1,2).
     """
     for e in range(len(sigma)):
         mu, lam = parameters[e, 0], parameters[e, 1]

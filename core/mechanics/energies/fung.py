@@ -23,14 +23,14 @@ from ...foundation.kernels.jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, principal_hessian, principal_stress
 
 LARGEST_EXPONENT = 10.0
-"""Largest argument at which the energy uses the exponential function. The argument is 2b p (see the module). At larger
-arguments, a polynomial replaces the exponential, to avoid overflow.
+"""Largest argument 2b p (see the module) at which the energy uses the exponential function. At larger arguments, a
+polynomial replaces the exponential, to avoid overflow.
 """
 
 
 @inner_kernel
 def _numbers(own):
-    """Return mu, lambda' and 2b of the Fung energy (see the module) from a tet's parameters mu, lambda and b, (3,)."""
+    """Return mu, lambda' and 2b of the Fung energy from a tet's parameters mu, lambda and b, (3,)."""
     rate = 2.0 * own[2]
     return own[0], max(own[1] + own[0] * (1.0 - rate), 0.0), rate
 
@@ -44,9 +44,7 @@ def _stretching(s):
 
 @inner_kernel
 def _slopes(exponent):
-    """Return the first and second derivatives of exp at ``exponent``. Above ``LARGEST_EXPONENT``, return
-    the derivatives of the polynomial that continues exp.
-    """
+    """Return the first and second derivatives of exp, or of the polynomial that continues exp, at ``exponent``."""
     if exponent <= LARGEST_EXPONENT:
         return np.exp(exponent), np.exp(exponent)
     top = np.exp(LARGEST_EXPONENT)

@@ -1,7 +1,7 @@
 """Step size to the first inversion of a tet, for energies that forbid inversion.
 
-Along ``F + t dF`` the determinant is a cubic: ``det F + t cof F : dF + t² F : cof dF + t³ det dF``. It is monotone
-between its extrema, so bisection finds its first zero.
+Along ``F + t dF`` the determinant is a cubic: ``det F + t cof F : dF + t² F : cof dF + t³ det dF``. The cubic is
+monotone between its extrema, so bisection finds its first zero.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ HALVINGS = 60
 
 
 def upright_part(F: np.ndarray, dF: np.ndarray) -> np.ndarray:
-    """Return for each tet a step size up to which the tet does not invert along ``F + t dF``.
+    """Return a step size along ``F + t dF`` that inverts no tet, for each tet, (m,).
 
     The step size is 1 if no t in [0, 1] inverts the tet. Otherwise the step size is ``SAFE`` times the smallest t that
-    inverts the tet. The result is (m,).
-
-    ``F`` (m,3,3): deformation gradients with det F > 0. ``dF`` (m,3,3): changes of the deformation gradients in a full
-    step.
+    inverts the tet. ``F`` (m,3,3): deformation gradients, det F > 0. ``dF`` (m,3,3): changes of the deformation
+    gradients in a full step.
     """
     part = np.empty(len(F))
     _fill(len(F), F, dF, part)
@@ -52,7 +50,7 @@ def _fill(begin, end, F, dF, part):
 
 @inner_kernel
 def _before_zero(a, b, c, d):
-    """Return ``SAFE`` times the first zero of ``a + b t + c t² + d t³`` (a > 0) in [0, 1], or 1 if there is none."""
+    """Return ``SAFE`` times the first zero of ``a + b t + c t² + d t³``, a > 0, in [0, 1]; 1 without a zero."""
     first, second = 1.0, 1.0
     bend = c * c - 3.0 * b * d
     if bend > 0.0:

@@ -36,13 +36,11 @@ class Deformation(NamedTuple):
         return batch_stretch(self.sigma, self.V)
 
     def polar(self) -> Stretch:
-        """Return the polar stretches ``S = R^T F`` with their eigendecompositions, computed from the decompositions of
-        F.
-        """
+        """Return the polar stretches ``S = R^T F`` with their eigendecompositions."""
         return Stretch(self.stretch(), self.sigma, self.V)
 
     def take(self, rows: np.ndarray | slice) -> Deformation:
-        """Return the deformations at the indices ``rows``; if ``rows`` is a slice, return this whole batch uncopied."""
+        """Return the deformations at the indices ``rows``. For a slice, return this whole batch uncopied."""
         return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))
 
 
@@ -65,5 +63,5 @@ class Stretch(NamedTuple):
         return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:
-        """Return the stretches at the indices ``rows``; if ``rows`` is a slice, return this whole batch uncopied."""
+        """Return the stretches at the indices ``rows``. For a slice, return this whole batch uncopied."""
         return self if isinstance(rows, slice) else Stretch(*(a[rows] for a in self))

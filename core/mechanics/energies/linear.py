@@ -26,29 +26,30 @@ def _strain(F: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LinearEnergy(IsotropicEnergy):
-    """Linear elastic energy. As a function of F, the energy is quadratic in the small strain ``(F + F^T)/2 - I``. As a
-    function of a symmetric stretch S, the energy equals the corotated energy.
+    """Linear elastic energy.
+
+    As a function of F, the energy is quadratic in the small strain ``(F + F^T)/2 - I``. As a function of a symmetric
+    stretch, the energy equals the corotated energy.
     """
 
     rotation_invariant: bool = False
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the energy density at each deformation gradient. The result is (n,), Pa. ``parameters`` (n,2), Pa: mu
-        and lambda.
-        """
+        """Return the energy density at each deformation gradient, (n,) Pa. ``parameters`` (n,2), Pa: mu and lambda."""
         strain = _strain(deformation.F)
         trace = np.trace(strain, axis1=1, axis2=2)
         return parameters[:, 0] * np.einsum("nij,nij->n", strain, strain) + 0.5 * parameters[:, 1] * trace**2
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
-        """Return the stress ``dpsi/dF`` at each deformation gradient F. The result is (n,3,3), Pa."""
+        """Return the stress ``dpsi/dF`` at each deformation gradient F, (n,3,3) Pa."""
         strain = _strain(deformation.F)
         trace = np.trace(strain, axis1=1, axis2=2)
         return 2.0 * parameters[:, 0, None, None] * strain + (parameters[:, 1] * trace)[:, None, None] * np.eye(3)
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """Return the second derivative of the density by F, in world axes. The second derivative is constant, and
-        semi-definite without projection.
+        """Return the second derivative of the density by F, in world axes.
+
+        The second derivative is constant, and semi-definite without projection.
         """
         n = len(parameters)
         axes = np.tile(np.eye(3), (n, 1, 1))

@@ -3,13 +3,14 @@
     psi = mu/2 (|F|^2 - 3) + g(J),     g = -mu log J + lambda/2 (log J)^2     (J >= SMALLEST_RATIO)
 
 with the deformation gradient F (singular values sigma_i), ``J = det F``, the Lame parameters mu, lambda. Bonet, Wood
-2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``: ``psi_i = mu
-sigma_i + g' J_i``, ``psi_ii = g'' J_i² + mu``, and ``psi_ij = g'' J_i J_j + g' sigma_k`` with the third index k.
+2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``:
+``psi_i = mu sigma_i + g' J_i``, ``psi_ii = g'' J_i² + mu``, and ``psi_ij = g'' J_i J_j + g' sigma_k`` with the third
+index k.
 
 Trap: the logarithm is undefined for flat and inverted tets, which pins or collisions can cause. Below
-``SMALLEST_RATIO`` the second-order Taylor polynomial of g replaces it (as Stomakhin et al. 2012 do with principal
-stretches): twice differentiable and decreasing in J, so it restores inverted tets. With contact between bodies,
-:mod:`.inversion_step_bound` prevents inversion.
+``SMALLEST_RATIO`` the second-order Taylor polynomial of g replaces g, as Stomakhin et al. 2012 do with principal
+stretches. The polynomial is decreasing in J, so it restores inverted tets, and the energy is twice differentiable. With
+contact between bodies, :mod:`.inversion_step_bound` prevents inversion.
 """
 
 from __future__ import annotations
@@ -33,9 +34,7 @@ def _log_ratio(s):
 
 @inner_kernel
 def _volumetric_derivatives(s, mu, lam):
-    """Return the first and second derivatives of the volume term g(J) (see the module), Pa, at principal stretches s
-    (3,).
-    """
+    """Return the first and second derivatives of the volume term g(J), Pa, at principal stretches s (3,)."""
     J = s[0] * s[1] * s[2]
     at = max(J, SMALLEST_RATIO)
     log = _log_ratio(s) if J >= SMALLEST_RATIO else np.log(SMALLEST_RATIO)

@@ -30,9 +30,8 @@ from .registry import ENERGIES
 LEAST = 0.1
 """Stretch below which a user's energy formula is replaced by a smooth continuation."""
 NEARLY_EQUAL = 1e-5
-"""Magnitude of a denominator below which a quotient is replaced by its limit. The quotients are the coefficients called
-flip and twist (:mod:`.isotropic`). The denominators are differences and sums of two stretches. The error of a
-limit is about 1e-10.
+"""Magnitude of a denominator below which flip and twist (:mod:`.isotropic`) are replaced by their limits. The
+denominators are differences and sums of two stretches. The error of a limit is about 1e-10.
 """
 PAIRS = (1, 2), (0, 2), (0, 1)
 
@@ -72,16 +71,14 @@ def register_energy(
 
 @dataclass(frozen=True)
 class OwnFunction(PrincipalFunction):
-    """Density of a user-defined formula, with its derivatives by the principal stretches from automatic
-    differentiation.
-    """
+    """User-defined energy density, differentiated automatically by the principal stretches."""
 
     @classmethod
     def of(cls, psi: Formula, everywhere: bool) -> OwnFunction:
         """Return the kernels of the formula ``psi``.
 
-        ``everywhere``: True if ``psi`` is valid for zero and negative stretches. If False, ``psi`` is replaced below
-        the stretch ``LEAST`` by a smooth continuation, which is valid for zero and negative stretches.
+        ``everywhere``: True if ``psi`` is valid for zero and negative stretches. If False, a smooth continuation
+        replaces ``psi`` below the stretch ``LEAST``.
         """
 
         def at(sigma: np.ndarray, parameters: np.ndarray, stretches: Callable[[np.ndarray], Any]) -> Any:

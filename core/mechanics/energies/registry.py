@@ -1,5 +1,4 @@
-"""Registry of elastic energies, each of which is defined in one module. User interfaces list the registered energies,
-and the tests cover them.
+"""Registry of elastic energies, one module per energy.
 
 Each energy is an ``isotropic.IsotropicEnergy``. The methods ``value``, ``gradient`` and ``tangent`` are functions of
 deformation gradients. The methods ``stretch_value``, ``stretch_stress`` and ``stretch_tangent`` are functions of
@@ -26,15 +25,17 @@ ENERGIES: dict[str, IsotropicEnergy] = {
 
 
 def energy(name: str) -> IsotropicEnergy:
-    """Return the energy with this name; raise MaterialError, which lists the known names, if there is none."""
+    """Return the energy with this name. Raises MaterialError if no energy has this name."""
     if name not in ENERGIES:
         raise MaterialError(f"Unknown energy “{name}”.", f"Choose one of {', '.join(ENERGIES)}.")
     return ENERGIES[name]
 
 
 def own_parameters(materials: Sequence[MaterialSettings]) -> np.ndarray:
-    """Return the energy parameters of k materials besides mu and lambda, (k,j), in the order of
-    ``IsotropicEnergy.own``. Rows of energies with fewer parameters are padded with zeros.
+    """Return the energy parameters of k materials besides mu and lambda, (k,j).
+
+    The columns are in the order of ``IsotropicEnergy.own``. Rows of energies with fewer parameters are padded with
+    zeros.
     """
     rows = [[getattr(material, name) for name in energy(material.energy).own] for material in materials]
     return np.array(list(zip_longest(*rows, fillvalue=0.0)), dtype=np.float64).reshape(-1, len(rows)).T

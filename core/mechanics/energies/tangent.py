@@ -20,7 +20,7 @@ from ...foundation.kernels.small_matrix import eigh3, into_frame, out_of_frame
 
 
 class Tangent(NamedTuple):
-    """Second derivatives of the energy densities of m tets by their deformation gradients F.
+    """Second derivatives of the energy densities of m tets by the deformation gradients F.
 
     In a tet's frame, a change dF of F is ``D = U^T dF V``. The second variation of the density is
 
@@ -38,8 +38,9 @@ class Tangent(NamedTuple):
     twist: np.ndarray
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
-        """Return the linear change of the stress of each tet for changes ``dF`` (m,3,3) of the deformation gradients.
-        The result is (m,3,3), Pa.
+        """Return the linear change of the stress of each tet, (m,3,3) Pa.
+
+        ``dF`` (m,3,3): changes of the deformation gradients.
         """
         out = np.empty((len(dF), 3, 3))
         _stress_change(len(dF), *self, dF, out)
@@ -71,8 +72,10 @@ def project3(A):
 
 
 def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
-    """Project tangents to the nearest positive semi-definite tangents, in place. The negative eigenvalues of
-    ``curvature`` (m,3,3) and the negative values of ``flip`` and ``twist`` (m,3) become zero.
+    """Project tangents to the nearest positive semi-definite tangents, in place.
+
+    The negative eigenvalues of ``curvature`` (m,3,3) and the negative values of ``flip`` and ``twist`` (m,3) become
+    zero.
     """
     _project(len(flip), curvature, flip, twist)
 

@@ -1,8 +1,8 @@
 """Surfaces that reduce a force field's strength behind them: Blender's *Absorption*.
 
-A field acts on a point along the arm (``FieldCoordinates.arms``). The arm is the vector to the point from the nearest
-point of the field's source, which is a point, line, plane or surface. Each surface that the arm crosses transmits the
-fraction ``1 - absorption``, however often it is crossed. `docs/design/forces.md` lists the differences to Blender.
+A field acts on a point along the arm, the vector to the point from the nearest point of the field's source
+(``FieldCoordinates.arms``). Each surface that the arm crosses transmits the fraction ``1 - absorption``, however often
+it is crossed. `docs/design/forces.md` lists the differences to Blender.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class AbsorbingSurface:
         self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
 
     def transmittance(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-        """Return per point the fraction (p,) of a field's strength that passes the surface.
+        """Return the fraction of a field's strength that passes the surface, per point, (p,).
 
-        ``points`` (p,3) m; ``arms`` (p,3) m, the vector from the field to each point.
+        ``points`` (p,3) m. ``arms`` (p,3), m: vector from the field to each point.
         """
         if self._kept == 1.0:
             return np.ones(len(points))
@@ -53,9 +53,9 @@ class AbsorbingSurface:
 
 
 def transmittance(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return per point the fraction (p,) of a field's strength that passes all ``surfaces``.
+    """Return the fraction of a field's strength that passes all ``surfaces``, per point, (p,).
 
-    ``points`` (p,3) m; ``arms`` (p,3) m, the vector from the field to each point.
+    ``points`` (p,3) m. ``arms`` (p,3), m: vector from the field to each point.
     """
     part = np.ones(len(points))
     for surface in surfaces:

@@ -24,7 +24,7 @@ class AccelerationField(StepPotential):
         self._forces = forces
 
     def begin(self, _motion: Motion) -> AccelerationField:
-        """Return the field itself: it is constant during the step."""
+        """Return the field itself, constant during the step."""
         return self
 
     def value(self, positions: np.ndarray) -> float:
@@ -36,4 +36,4 @@ class AccelerationField(StepPotential):
         return -self._forces
 
     def add_stiffness(self, _positions: np.ndarray, _scale: float, _blocks: np.ndarray) -> None:
-        """Add nothing to the blocks: the potential is linear, so its Hessian is zero."""
+        """Add nothing to the blocks: the potential is linear, so the Hessian is zero."""

@@ -17,16 +17,15 @@ class InertiaPotential:
         self.mass = mass
 
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
-        """Return the potential, kg m², at ``positions`` x (n,3), m. ``predicted`` x~ (n,3), m: positions at the end of
-        the step due to inertia alone.
+        """Return the potential, kg m².
+
+        ``positions`` x (n,3), m. ``predicted`` x~ (n,3), m: positions at the end of the step due to inertia alone.
         """
         d = positions - predicted
         return 0.5 * float((d * (self.mass @ d)).sum())
 
     def gradient(self, positions: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential with respect to the positions. Arguments are as for :meth:`value`. The
-        result is (n,3), kg m.
-        """
+        """Return the gradient of the potential by the positions, (n,3) kg m. Arguments are as for :meth:`value`."""
         return self.mass @ (positions - predicted)
 
 
@@ -41,7 +40,5 @@ class GravityPotential:
         return -float((self.forces * positions).sum())
 
     def gradient(self) -> np.ndarray:
-        """Return the gradient of the potential with respect to the positions: minus the weight of each vertex. The
-        result is (n,3), N.
-        """
+        """Return the gradient of the potential by the positions, (n,3) N: minus the weight of each vertex."""
         return -self.forces

@@ -1,4 +1,4 @@
-"""Elastic potential of a mesh: the only module that weights energy densities by volume and sums them.
+"""Elastic potential of a mesh: energy densities weighted by volume and summed.
 
 Elements are processed in groups of the same energy; a mesh with one energy is one group, without copies.
 """
@@ -20,7 +20,9 @@ from .stabilization import ReducedStabilization, Stabilization
 
 
 class ElasticDensity:
-    """Elastic energy of m points (all or some elements of a mesh) as a function of their deformation gradients.
+    """Elastic energy of m points as a function of the deformation gradients at the points.
+
+    The points are all or some elements of a mesh.
 
     Parameters
     ----------
@@ -44,8 +46,9 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy in which the Lame parameters of each point are multiplied by ``scale``. ``scale`` has the shape
-        (m,) for one factor per point, or (m,2) for two factors per point: one for mu, one for lambda.
+        """Return a copy with scaled Lame parameters.
+
+        ``scale``: (m,) for one factor per point, or (m,2) for two factors per point, one for mu, one for lambda.
         """
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
@@ -54,38 +57,39 @@ class ElasticDensity:
 
     @property
     def shear_modulus(self) -> np.ndarray:
-        """Shear modulus mu of each point at rest, Pa. The shape is (m,)."""
+        """Shear modulus mu of each point at rest, (m,) Pa."""
         return self.parameters[:, 0]
 
     @property
     def youngs_modulus(self) -> np.ndarray:
-        """Young's modulus of each point at rest, Pa. The shape is (m,)."""
+        """Young's modulus of each point at rest, (m,) Pa."""
         return youngs_modulus(*self.parameters[:, :2].T)
 
     # -- functions of deformation gradients -------------------------------------------------------------------------
 
     def value(self, deformation: Deformation) -> float:
-        """Return the total elastic energy of all points, J, at their deformation gradients."""
+        """Return the total elastic energy of all points, J."""
         return self._weighted_sum(self.densities(deformation))
 
     def densities(self, deformation: Deformation) -> np.ndarray:
-        """Return the energy density of each point. The result is (m,), Pa."""
+        """Return the energy density of each point, (m,) Pa."""
         return self._collect("value", deformation, ())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the first Piola-Kirchhoff stress of each point. The result is (m,3,3), Pa."""
+        """Return the first Piola-Kirchhoff stress of each point, (m,3,3) Pa."""
         return self._collect("gradient", deformation, (3, 3))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by F, Pa. If ``projected``, return the positive semi-definite
-        matrices nearest to the second derivatives.
+        """Return the second derivatives of the densities by F, Pa.
+
+        If ``projected``, the result is the nearest positive semi-definite matrices.
         """
         return self._collect_tangent("tangent", deformation, projected)
 
     def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
-        """Return the deformation and the stretch per point on which strain potentials depend.
+        """Return the deformation and the stretch of each point, as strain potentials need them.
 
-        The result is ``deformation`` with its polar stretch. At points with a linear energy, the rotations U and V are
+        The result is ``deformation`` and its polar stretch. At points with a linear energy, the rotations U and V are
         replaced by the identity, and the polar stretch by ``(F + F^T)/2``.
         """
         small = [rows for law, rows in self.groups if not law.rotation_invariant]
@@ -100,28 +104,33 @@ class ElasticDensity:
 
     @property
     def prevents_inversion(self) -> bool:
-        """True if the energy of any element forbids inversion. In a step with a contact barrier, the solver then
-        limits its step sizes so that no element with such an energy inverts.
+        """True if the energy of any element forbids inversion.
+
+        In a step with a contact barrier, the solver then limits its step sizes so that no element with such an energy
+        inverts.
         """
         return any(law.prevents_inversion for law, _rows in self.groups)
 
     def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
-        """Return a step size along dx (n,3) m, at most 1, that inverts no element whose energy forbids it.
+        """Return a step size, at most 1, that inverts no element whose energy forbids inversion.
 
-        Elements that are inverted at ``positions`` (n,3) m are ignored.
+        ``positions`` (n,3), m: vertex positions; elements that are already inverted are ignored. ``dx`` (n,3), m: full
+        step.
         """
         rows, F = self._inversion_free_gradients(positions)
         return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 
     def min_det_F(self, positions: np.ndarray) -> float:
-        """Return the smallest positive det F among elements whose energy forbids inversion; inf if there are none."""
+        """Return the smallest positive det F among elements whose energy forbids inversion, or inf without such
+        elements.
+        """
         _rows, F = self._inversion_free_gradients(positions)
         return float(np.linalg.det(F).min(initial=np.inf))
 
     def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the elements whose energy forbids inversion and that are not inverted at ``positions`` (n,3) m.
+        """Return the elements that must not invert, by index (k,), and their deformation gradients (k,3,3).
 
-        The result contains the indices (k,) and the deformation gradients F (k,3,3), det F > 0, of the elements.
+        Elements that are already inverted at ``positions`` (n,3), m, are left out.
         """
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
@@ -135,24 +144,24 @@ class ElasticDensity:
     # -- functions of independent stretches -------------------------------------------------------------------------
 
     def stretch_value(self, stretch: Stretch) -> float:
-        """Return the total elastic energy, J, at stretches S_e: ``sum_e w_e psi_e(S_e)`` with the weights w_e."""
+        """Return the total elastic energy ``sum_e w_e psi_e(S_e)`` at the stretches S_e, J. w_e are the weights."""
         return self._weighted_sum(self.stretch_energies(stretch))
 
     def stretch_energies(self, stretch: Stretch) -> np.ndarray:
-        """Return the energy density ``psi_e(S_e)`` of each point e. ``stretch``: stretches S_e of the points. The
-        result is (m,), Pa.
-        """
+        """Return the energy density ``psi_e(S_e)`` of each point e at the stretches S_e of the points, (m,) Pa."""
         return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
-        """Return the principal stresses of each point: the derivatives of the density by the principal stretches. The
-        result is (m,3), Pa.
+        """Return the principal stresses of each point, (m,3) Pa.
+
+        Principal stresses are the derivatives of the density by the principal stretches.
         """
         return self._collect("stretch_stress", stretch, (3,))
 
     def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the densities by the stretches S, Pa. If ``projected``, return the positive
-        semi-definite matrices nearest to the second derivatives.
+        """Return the second derivatives of the densities by the stretches S, Pa.
+
+        If ``projected``, the result is the nearest positive semi-definite matrices.
         """
         return self._collect_tangent("stretch_tangent", stretch, projected)
 
@@ -210,32 +219,28 @@ class ElasticPotential(ElasticDensity):
         return other
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Return the deformation gradient of each element. ``positions`` (n,3), m: vertex positions. The result is
-        (m,3,3).
-        """
+        """Return the deformation gradient of each element, (m,3,3). ``positions`` (n,3), m: vertex positions."""
         return self.elements.gradients(positions)
 
     def delta_F(self, dx: np.ndarray) -> np.ndarray:
-        """Return the change of each element's deformation gradient for displacements ``dx`` of the vertices. ``dx`` is
-        (n,3), m; the result is (m,3,3).
-        """
+        """Return the change of each element's deformation gradient, (m,3,3). ``dx`` (n,3), m: vertex displacements."""
         return self.elements.gradients(dx)
 
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the deformation gradients of the elements with their singular value decompositions
-        ``F = U diag(sigma) V^T``. ``positions`` (n,3), m: vertex positions. ``near``: deformation at similar positions,
-        whose rotations V are initial guesses that save time.
+        """Return the deformation gradients of the elements with their singular value decompositions.
+
+        ``positions`` (n,3), m: vertex positions. ``near``: deformation at similar positions, whose rotations V are
+        initial guesses that save time.
         """
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient of the elastic energy with respect to the vertex positions: minus the nodal forces.
-        ``stress`` (m,3,3), Pa: first Piola-Kirchhoff stresses of the elements. The result is (n,3), N.
+        """Return the gradient of the elastic energy by the vertex positions, (n,3) N: minus the nodal forces.
+
+        ``stress`` (m,3,3), Pa: first Piola-Kirchhoff stresses of the elements.
         """
         return self.elements.nodal_forces(stress, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:
-        """Return the gradient of the elastic energy with respect to the vertex positions: minus the elastic forces. The
-        result is (n,3), N.
-        """
+        """Return the gradient of the elastic energy by the vertex positions, (n,3) N: minus the elastic forces."""
         return self.nodal_forces(self.stress(deformation))

@@ -53,13 +53,14 @@ class EmbeddedPoints:
         return len(self._embedding.tet_indices)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return the positions (p,3) m of the points for tet vertices at ``x`` (n,3) m. Other vertex vectors, such as
-        velocities, are interpolated alike.
+        """Return the positions of the points, (p,3) m, for tet vertices at ``x`` (n,3), m.
+
+        Other vertex vectors, such as velocities, are interpolated alike.
         """
         return self._embedding.apply(x, self._tets)
 
     def moved(self, change: np.ndarray) -> np.ndarray:
-        """Return the displacements (p,3) m of the points for displacements ``change`` (n,3) m of the tet vertices."""
+        """Return the displacements of the points, (p,3) m. ``change`` (n,3), m: displacements of the tet vertices."""
         return self.positions(change)
 
     def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -70,8 +71,9 @@ class EmbeddedPoints:
         return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return the nodal forces (n,3) N that are equivalent to ``forces`` (p,3) N at the points. The sum at each tet
-        vertex is computed serially in a fixed order.
+        """Return the nodal forces, (n,3) N, that are equivalent to ``forces`` (p,3), N, at the points.
+
+        Sums at the tet vertices have a fixed order.
         """
         return self._spread @ forces
 
@@ -83,11 +85,10 @@ class EmbeddedPoints:
         _add_stiffness(self._slots[self._embedding.tet_indices], self._embedding.barycentric, K, scale, blocks)
 
     def pairs(self, stiffness: Stencils) -> Pairs:
-        """Convert a stiffness that couples points to a stiffness that couples tet vertices, as blocks per pair of
-        vertices.
+        """Convert a stiffness that couples points to blocks per pair of tet vertices.
 
         ``stiffness``: Hessians of terms that depend on several points. Indices 0 to p - 1 are the p points of this
-        batch. Larger indices are points of obstacles, which are fixed.
+        batch. Larger indices are fixed points of obstacles.
         """
         return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
@@ -95,8 +96,8 @@ class EmbeddedPoints:
     def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
         """Tet vertices that each point depends on, (p,c), and the weights of the vertices, (p,c).
 
-        Tet corners at which a point's weight is negligible come last and have the index -1. Without the index -1, the
-        corners would couple vertices that are not in contact.
+        Tet corners with a negligible weight come last, with the index -1. Otherwise the corners would couple vertices
+        that are not in contact.
         """
         shares = self._embedding.barycentric
         none = np.abs(shares) <= NO_SHARE

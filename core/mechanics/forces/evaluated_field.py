@@ -1,4 +1,4 @@
-"""Force field at one time, the acceleration by it at given points, and the sum of several fields."""
+"""Force field at one time, the field's acceleration at given points, and the sum of several fields."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EvaluatedField:
     absorbing: tuple[AbsorbingSurface, ...] = ()
 
     def pull(self, points: np.ndarray) -> FieldForce:
-        """Return the acceleration of masses by the field at ``points`` (p,3) m, depending on position and velocity."""
+        """Return the acceleration of masses by the field at ``points`` (p,3), m."""
         if self.form.shape == "POINTS":
             each = (
                 self._pull_from(coordinates, normal, points) for coordinates, normal in zip(self.points, self.normals)

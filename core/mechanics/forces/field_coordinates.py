@@ -1,4 +1,4 @@
-"""Positions of points relative to a force field, and the factor of its strength at each point (falloff).
+"""Positions of points relative to a force field, and the falloff of the field's strength.
 
 Shapes and falloffs are those of Blender's manual (Physics > Forces > Force Fields); `docs/design/forces.md` has the
 formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` depends on the unit.
@@ -55,8 +55,9 @@ class FieldNumbers(NamedTuple):
 
 
 class FieldCoordinates(NamedTuple):
-    """Positions of p points relative to a field. The field acts from its source, which is a point, line, plane or
-    surface.
+    """Positions of p points relative to a force field.
+
+    The field's source is a point, line, plane or surface.
 
     Attributes
     ----------
@@ -75,18 +76,18 @@ class FieldCoordinates(NamedTuple):
 
     @property
     def directions(self) -> np.ndarray:
-        """Unit vectors (p,3) to each point from the nearest point of the field's source, which is a point, line, plane
-        or surface. The vectors are 0 where the distance is 0.
+        """Unit vectors (p,3) to each point from the nearest point of the field's source.
+
+        The vectors are 0 where the distance is 0.
         """
         return self.arms / np.where(self.distances > 0.0, self.distances, 1.0)[:, None]
 
 
 def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldCoordinates:
-    """Return the coordinates of ``points`` (p,3) relative to a field with the ``centre`` (3,) and the unit ``axis``
-    (3,).
+    """Return the coordinates of points relative to a field.
 
-    Depending on the field's shape, the field's source is the centre, the line along the axis, or the plane across the
-    axis. Lengths are in the field's unit.
+    ``points`` (p,3); ``centre`` (3,) and unit ``axis`` (3,) of the field. Depending on the field's shape, the field's
+    source is the centre, the line along the axis, or the plane across the axis. Lengths are in the field's unit.
     """
     from_centre = points - centre
     along = (from_centre @ axis)[:, None] * axis
@@ -102,12 +103,10 @@ def field_coordinates(form: FieldForm, centre: np.ndarray, axis: np.ndarray, poi
 
 
 def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return for each point the vector along which the field's influence reaches the point. Surfaces that cross the
-    vector absorb the influence.
+    """Return the vector along which the field's influence reaches each point, (p,3).
 
-    The vector ends at the point. The vector starts at the nearest point of the field's source (a point, line, plane or
-    surface). In a harmonic field, the vector starts at the rest position of the spring that pulls the point. The result
-    is (p,3).
+    Surfaces that cross the vector absorb the influence. The vector ends at the point. It starts at the nearest point of
+    the field's source or, in a harmonic field, at the rest position of the spring that pulls the point.
     """
     if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
         return coordinates.arms
@@ -115,8 +114,9 @@ def drawn_from(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordin
 
 
 def strength_fraction(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates) -> np.ndarray:
-    """Return the factor of the field's strength at each point: falloff times weight. The factor is 0 beyond the field's
-    maximum distances, and on the side of the field that ``z_direction`` excludes. The result is (p,).
+    """Return the factor of the field's strength at each point, (p,): falloff times weight.
+
+    The factor is 0 beyond the field's maximum distances, and on the side of the field that ``z_direction`` excludes.
     """
     height = np.einsum("pi,pi->p", coordinates.axes, coordinates.centre_arms)
     part = np.full(len(height), max(numbers.weight, 0.0))

@@ -16,7 +16,7 @@ from .field_coordinates import FieldCoordinates, FieldForm, FieldNumbers
 
 
 class FieldForce(NamedTuple):
-    """Acceleration of p masses by a field. At positions y and velocities v, the acceleration is
+    """Acceleration of p masses by a field, as a function of positions y and velocities v:
 
         a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + cross(turning, v)
 
@@ -38,8 +38,9 @@ class FieldForce(NamedTuple):
     turning: np.ndarray | None = None
 
     def at(self, velocities: np.ndarray) -> np.ndarray:
-        """Return the acceleration (p,3) m/s² for ``velocities`` (p,3) m/s, at the positions at which the field was
-        evaluated.
+        """Return the acceleration (p,3), m/s², for ``velocities`` (p,3), m/s.
+
+        The positions are those at which the field was evaluated.
         """
         speed = np.linalg.norm(velocities, axis=1)
         slowing = np.broadcast_to(self.drag + self.speed_drag * speed, speed.shape)[:, None] * velocities
@@ -54,11 +55,11 @@ def field_force(
     factor: np.ndarray,
     samples: np.ndarray | None = None,
 ) -> FieldForce:
-    """Return the acceleration by a field at p points. ``coordinates``: positions of the points relative to the field.
+    """Return the acceleration by a field at p points.
 
-    ``factor`` (p,): factor of the field's strength at each point (``strength_fraction``). Kinds without a formula
-    (``SAMPLED``) use ``samples`` (p,k), their values at the points. Arguments are in the field's unit of length, the
-    result is in metres.
+    ``coordinates``: positions of the points relative to the field. ``factor`` (p,): factor of the field's strength at
+    each point (``strength_fraction``). ``samples`` (p,k): values at the points, for kinds without a formula
+    (``SAMPLED``). Arguments are in the field's unit of length, the result is in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, coordinates, factor)
@@ -73,11 +74,9 @@ def field_force(
 
 
 def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w r / d`` of each point by a force field. If the form has ``gravitation``, the
-    acceleration is ``s w r / d³`` instead.
+    """Return the acceleration ``s w r / d`` by a force field, or ``s w r / d³`` if the form has ``gravitation``.
 
-    r is the vector to the point from the nearest point of the field's source, which is a point, line, plane or surface.
-    d is the length of r, s the field's strength, and w the ``factor`` of the strength at the point.
+    r is the vector of length d from the field's source to the point, s the strength, w the ``factor`` at the point.
     """
     strength = numbers.strength * factor
     if form.gravitation:
@@ -87,11 +86,9 @@ def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w n`` of each point by a wind field. s is the field's strength, and w the ``factor``
-    of the strength at the point.
+    """Return the acceleration ``s w n`` by a wind field of strength s, with the ``factor`` w at the point.
 
-    n is the field's z axis. For the shape SURFACE, n is the surface normal where the surface is nearest to the point.
-    For the shape POINTS, n is the normal at the vertex from which the field acts.
+    n is the field's z axis, or the normal of the field's surface or vertex for the shapes SURFACE and POINTS.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.axes)
 
@@ -101,10 +98,9 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
     r is the vector from the field's centre to a point, v the point's velocity, s the field's strength and w the
     ``factor`` of the strength at the point. In a field of shape POINT, the acceleration is
-    ``s w |r| (n x r) / |n x r|``.
-
-    In other shapes, the velocity of rotation is ``u = s w n x r``. The acceleration is ``s w n x u + (u - v)``: a
-    centripetal acceleration, and a drag towards u with the coefficient 1 per second. The drag acts where w > 0.
+    ``s w |r| (n x r) / |n x r|``. In other shapes, the velocity of rotation is ``u = s w n x r`` and the acceleration
+    ``s w n x u + (u - v)``: a centripetal acceleration, and where w > 0 a drag towards u with the coefficient 1 per
+    second.
     """
     if form.shape == "POINT":
         around = np.cross(coordinates.axes, coordinates.arms)
@@ -118,9 +114,10 @@ def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``v x B`` at velocity v, with a vector B of length ``s w``. B circles the axis for the
-    shapes POINT and LINE, and is parallel to the axis for other shapes. s is the field's strength, w the ``factor`` of
-    the strength at a point.
+    """Return the acceleration ``v x B`` at velocity v, with a vector B of length ``s w``.
+
+    B circles the axis for the shapes POINT and LINE, and is parallel to the axis for other shapes. s is the field's
+    strength, w the ``factor`` of the strength at a point.
     """
     field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
@@ -129,12 +126,11 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 
 
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` of each point by a harmonic field. The
-    field acts as a damped spring between its source (a point, line, plane or surface) and the point.
+    """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` by a harmonic field.
 
-    r is the vector to the point from the nearest point of the source. d is the length of r, and v the point's velocity.
-    ``rest`` is the length of the spring at rest, s the field's strength, and w the ``factor`` of the strength at the
-    point. ``damping`` is the field's damping ratio, which acts where w > 0.
+    r is the vector of length d from the field's source to the point, and v the point's velocity. ``rest`` is the rest
+    length of the field's spring, s the strength, and w the ``factor`` of the strength at the point. ``damping`` is the
+    field's damping ratio, which acts where w > 0.
     """
     rate, rest = numbers.strength * factor, numbers.rest_length
     near = coordinates.distances > 0.0
@@ -153,18 +149,18 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
 
 
 def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``q s w r`` of each point by a charge field. ``numbers.strength`` is the product q s of
-    the body's charge and the field's strength. w is the ``factor`` of the strength at the point.
+    """Return the acceleration ``q s w r`` by a charge field.
 
-    r is the vector to the point from the nearest point of the field's source, which is a point, line, plane or surface.
-    r is not normalized, so the acceleration grows with the distance.
+    ``numbers.strength`` is the product q s of the body's charge and the field's strength. w is the ``factor`` of the
+    strength at the point, r the vector from the field's source to the point. r is not normalized.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.arms)
 
 
 def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``-w (s |v| + damping) v`` at velocity v. The field's strength s and ``damping`` are at
-    most ``STRONGEST_DRAG``. w is the ``factor`` of the strength at a point.
+    """Return the acceleration ``-w (s |v| + damping) v`` at velocity v.
+
+    w is the ``factor`` of the strength s at a point. s and ``damping`` are at most ``STRONGEST_DRAG``.
     """
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * factor, min(numbers.strength, cap) * factor
@@ -172,9 +168,9 @@ def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _fluid_flow(numbers: FieldNumbers, factor: np.ndarray, samples: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w rho (u - flow v)`` at velocity v, with the velocity u and the density rho of the
-    fluid. s is the field's strength, w the ``factor`` of the strength at a point. ``samples`` (p,4) are rho u and rho;
-    rho is 1 if the fluid has no density.
+    """Return the acceleration ``s w rho (u - flow v)`` at velocity v, in a fluid of velocity u and density rho.
+
+    s is the field's strength, w the ``factor`` of the strength at a point. ``samples`` (p,4): rho u and rho.
     """
     influence = numbers.strength * factor
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])

@@ -9,10 +9,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FieldSamples:
-    """Values of a force field at the nodes of a grid, interpolated trilinearly and extended constantly beyond its box.
+    """Values of a force field at the nodes of a grid, interpolated trilinearly.
 
-    ``values`` (a,b,c,k), in the field's units: k values per node (``field_formulas.SAMPLED``), at least two nodes along
-    each axis. ``low``, ``high`` (3,) m: corners of the box.
+    Beyond the grid's box the values continue constantly. ``values`` (a,b,c,k), in the field's units: k values per node
+    (``field_formulas.SAMPLED``), at least two nodes along each axis. ``low``, ``high`` (3,) m: corners of the box.
     """
 
     low: np.ndarray

@@ -2,14 +2,14 @@
 
 Fields have their state at the end of the step, but are evaluated at the body's positions y0 at the beginning of the
 step. Terms that resist motion (drag, flow, a harmonic field's spring and damping) are then a convex potential of the
-positions y at the step's end, so they do not overshoot at any strength. For a mass m and a step h it is
+positions y at the step's end, so they do not overshoot at any strength. For a mass m and a step h the potential is
 
     m (-a . d + d . K d / 2) + m h (c |v|² / 2 + e |v|³ / 3),      d = y - y0,  v = (y - base) / h
 
 with the stiffness K, the drag coefficient c, the quadratic drag coefficient e, and ``base`` of :class:`Motion`. All
 other terms form the constant acceleration a. Terms that would accelerate a body (a negative flow) use the velocity at
-the beginning of the step. A magnetic field rotates that velocity by the angle that belongs to the whole step. Rotating
-instead of adding a force keeps the speed, so the field adds no energy.
+the beginning of the step. A magnetic field rotates that velocity by the angle of the whole step. Rotating instead of
+adding a force keeps the speed, so the field adds no energy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ class ForceFields:
         self._body, self._fields = body, fields
 
     def begin(self, motion: Motion) -> ForceFieldPotential:
-        """Return the potential of the fields in a step with the given ``motion``, evaluated at the step's beginning."""
+        """Return the potential of the fields in a step with the given ``motion``.
+
+        The fields are evaluated at the beginning of the step.
+        """
         points = self._body.points
         start = points.positions(motion.x_prev)
         velocities = np.zeros_like(start)
@@ -83,7 +86,7 @@ class ForceFieldPotential(StepPotential):
         return float(self._masses @ each)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential with respect to the vertex positions. The result is (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         y = self._points.positions(positions)
         each = -self._acceleration
         if self._stiffness is not None:
@@ -94,10 +97,10 @@ class ForceFieldPotential(StepPotential):
         return self._points.spread(self._masses[:, None] * each)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffness of the fields to ``blocks`` (b,3,3), the blocks of all element matrices.
+        """Add ``scale`` times the stiffness of the fields to the element ``blocks`` (b,3,3).
 
-        The stiffness is the sum of the stiffness of harmonic springs, which is constant, and of the drag's stiffness at
-        ``positions``. ``positions`` (n,3), m: vertex positions.
+        The stiffness is that of the harmonic springs and of the drag. ``positions`` (n,3), m: vertex positions, at
+        which the drag is linearised.
         """
         if self._stiffness is None and not self._slows:
             return
@@ -112,9 +115,7 @@ class ForceFieldPotential(StepPotential):
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return vectors (p,3) rotated by ``angles`` (p,3): each rotation vector is axis times angle in radians
-    (Rodrigues).
-    """
+    """Return the ``vectors`` (p,3) rotated by the rotation vectors ``angles`` (p,3), in radians (Rodrigues)."""
     angle = np.linalg.norm(angles, axis=1, keepdims=True)
     axis = angles / np.where(angle > 0.0, angle, 1.0)
     along = axis * np.einsum("pi,pi->p", axis, vectors)[:, None]

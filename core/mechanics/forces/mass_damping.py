@@ -34,8 +34,10 @@ class MassDamping:
 
 
 class MassDampingPotential(StepPotential):
-    """Damping potential during one step. ``drag`` (n,n), kg/s: alpha times the mass matrix that acts on each of the
-    coordinates x, y and z.
+    """Potential of the mass-proportional damping during one step.
+
+    ``drag`` (n,n), kg/s: alpha times the mass matrix, the same for x, y and z. ``stiffness``: drag as element blocks
+    (b,3,3), or as the matrix of a subspace.
     """
 
     def __init__(self, drag: sp.csr_matrix | np.ndarray, stiffness: np.ndarray, motion: Motion) -> None:
@@ -46,9 +48,7 @@ class MassDampingPotential(StepPotential):
         return 0.5 * float(np.sum((positions - self._motion.base) * self.gradient(positions)))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential with respect to the positions: ``alpha M v`` with the velocities v. The
-        result is (n,3), N.
-        """
+        """Return the gradient of the potential by the positions, ``alpha M v``, (n,3) N, with the velocities v."""
         return self._drag @ ((positions - self._motion.base) / self._motion.step)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, stiffness: np.ndarray) -> None:

@@ -11,8 +11,9 @@ from .step_potential import LowRankPotential
 
 
 class NodeInertia(LowRankPotential):
-    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements ``q = Y^T (x - start)`` at positions
-    x.
+    """Inertia ``1/2 (q - q~) . M (q - q~) / step²`` of k generalized displacements q.
+
+    The displacements are ``q = Y^T (x - start)`` at positions x.
 
     Parameters
     ----------
@@ -30,9 +31,9 @@ class NodeInertia(LowRankPotential):
         self._flat, self._start, self._speeds = along.reshape(3 * len(along), len(mass)), start, predicted
 
     def moved(self, positions: np.ndarray) -> np.ndarray:
-        """Return the k generalized displacements ``Y^T (x - start)`` at ``positions`` x (n,3), m. The array Y (n,3,k)
-        holds the directions ``along`` of the displacements. ``start`` (n,3), m: vertex positions at zero displacement.
-        The result is (k,), m.
+        """Return the k generalized displacements ``Y^T (x - start)``, (k,) m, at ``positions`` x (n,3), m.
+
+        Y (n,3,k) holds the directions of the displacements. ``start`` (n,3), m: vertex positions at zero displacement.
         """
         return (positions - self._start).ravel() @ self._flat
 
@@ -42,6 +43,6 @@ class NodeInertia(LowRankPotential):
         return 0.5 * float(away @ self.low_rank.core @ away)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential with respect to the vertex positions. The result is (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         away = self.moved(positions) - self._speeds
         return (self._flat @ (self.low_rank.core @ away)).reshape(positions.shape)

@@ -33,8 +33,9 @@ def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
 def goal_stiffness(surface: SurfaceMesh, vertices: np.ndarray, weights: np.ndarray, modulus: float) -> np.ndarray:
     """Return the stiffness (p,), N/m, of soft pins of strength 1 at the surface vertices ``vertices`` (p,).
 
-    It is ``E L w a / A`` at a vertex of weight w (``weights``, (p,)) and area a, on a surface of size L and area A with
-    Young's modulus E (``modulus``, Pa). If all vertices have the weight 1, the total is ``E L`` at any mesh resolution.
+    The stiffness is ``E L w a / A`` at a vertex of weight w (``weights``, (p,)) and area a, on a surface of size L and
+    area A with Young's modulus E (``modulus``, Pa). If all vertices have the weight 1, the total is ``E L`` at any mesh
+    resolution.
     """
     areas = surface.vertex_areas
     return modulus * surface.size / areas.sum() * weights * areas[vertices]
@@ -63,7 +64,7 @@ class Springs(StepPotential):
         self._points, self._stiffness, self._targets = points, stiffness, targets
 
     def begin(self, _motion: Motion) -> Springs:
-        """Return these springs: they do not depend on the motion in the step."""
+        """Return these springs, independent of the motion in the step."""
         return self
 
     def value(self, positions: np.ndarray) -> float:

@@ -1,5 +1,6 @@
-"""Stabilization of elements that consist of several tets, whose mean strain does not resist all displacements of their
-nodes.
+"""Stabilization of elements that consist of several tets.
+
+The mean strain of such an element does not resist all displacements of its nodes. The stabilization does:
 
     E = sum_e mu_e V_e (theta_e/2 q_e + kappa/4 q_e³/(q_e + q_0)),        q_e = 1/V_e sum_t v_t |F_t - F_e|²
 
@@ -26,8 +27,8 @@ from .step_potential import StepPotential
 
 THETA, THIN_THETA = 0.05, 0.5
 """Coefficients of the quadratic term of the stabilization. ``THIN_THETA`` applies where a body is one element thick
-(``Elements.is_thin``), since only this term resists bending there. ``THETA`` applies elsewhere. Without the term, bars
-have spurious modes below their first ones.
+(``Elements.is_thin``), since no other term resists bending there. ``THETA`` applies elsewhere. Without the quadratic
+term, bars have spurious modes below their first ones.
 """
 
 KAPPA, ONSET = 10.0, 0.1
@@ -39,8 +40,9 @@ q_e is about 0.01 in most elements, and at most 0.06.
 
 
 class Stabilization(StepPotential):
-    """Potential that stabilizes elements of several tets: the potential resists differences between the deformation
-    gradients of the tets of an element. ``shear_modulus`` (e,), Pa: shear modulus of each element.
+    """Potential that resists differences between the deformation gradients of an element's tets.
+
+    ``shear_modulus`` (e,), Pa: shear modulus of each element.
     """
 
     def __init__(self, elements: Elements, shear_modulus: np.ndarray) -> None:
@@ -51,9 +53,7 @@ class Stabilization(StepPotential):
         self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
 
     def matrix(self) -> sp.csr_matrix:
-        """Return the Hessian of the quadratic term. The same matrix acts on the coordinates x, y and z. The result is
-        (n,n), N/m.
-        """
+        """Return the Hessian of the quadratic term, (n,n) N/m, the same for x, y and z."""
         elements = self._elements
         rows, columns = elements.nodes.vertex_pairs
         values = np.repeat(self._theta * self.shear_modulus, np.diff(elements.nodes.block_starts)) * elements.deviation
@@ -66,22 +66,21 @@ class Stabilization(StepPotential):
         return float(self.energies(positions).sum())
 
     def energies(self, positions: np.ndarray) -> np.ndarray:
-        """Return the potential of each element. ``positions`` (n,3), m: vertex positions. The result is (e,), J."""
+        """Return the potential of each element, (e,) J. ``positions`` (n,3), m: vertex positions."""
         q = self._deviations(positions)[1]
         return self.shear_modulus * self._elements.volumes * (0.5 * self._theta * q + 0.25 * KAPPA * q**3 / (q + ONSET))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential with respect to the vertex positions: minus the forces. The result is
-        (n,3), N.
-        """
+        """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
         pull, q = self._deviations(positions)
         factor = self.shear_modulus * self._factors(q)[0]
         return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
 
     def modal_stiffness(self, modes: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield for each mode i an array of products with the modes j >= i: ``u_i . K u_j`` with the displacements u_i
-        of mode i. K is the part of an element's stiffness matrix that the quadratic term contributes. The array has one
-        row per mode j, and one column per element. ``modes`` (k,n,3): displacements of the k modes.
+        """Yield the products ``u_i . K u_j`` of each mode i with the modes j >= i.
+
+        u_i are the displacements of mode i. K is the stiffness matrix of an element from the quadratic term. Each array
+        has one row per mode j, and one column per element. ``modes`` (k,n,3): displacements of the k modes.
         """
         nodes = self._elements.nodes
         pulls = np.array([self._deviations(u)[0] for u in modes])
@@ -91,7 +90,7 @@ class Stabilization(StepPotential):
             yield stiffness * np.add.reduceat(products, nodes.starts[:-1], axis=1)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian, N/m, which is positive semi-definite, to the element ``blocks`` (b,3,3)."""
+        """Add ``scale`` times the positive semi-definite Hessian, N/m, to the element ``blocks`` (b,3,3)."""
         pull, q = self._deviations(positions)
         nodes = self._elements.nodes
         factor, slope = self._factors(q)
@@ -100,21 +99,19 @@ class Stabilization(StepPotential):
         _add_stiffness(len(q), nodes.starts, nodes.block_starts, self._elements.deviation, linear, bend, pull, blocks)
 
     def _factors(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the factor ``2 dE/dq / (mu V)`` of each element, and the derivative of the factor by q. E is the
-        element's stabilization energy, mu the shear modulus, V the volume. ``q``: deviation of each element. The arrays
-        have one entry per element.
+        """Return the factor ``2 dE/dq / (mu V)`` of each element, (e,), and the derivative of the factor by q, (e,).
+
+        E is the element's stabilization energy, ``q`` its deviation, mu the shear modulus, V the volume.
         """
         high = q + ONSET
         factor = self._theta + 0.5 * KAPPA * q * q * (2.0 * q + 3.0 * ONSET) / high**2
         return factor, KAPPA * q * (q * q + 3.0 * q * ONSET + 3.0 * ONSET**2) / high**3
 
     def _deviations(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradient of each element's deviation with respect to the element's nodes, and the deviations.
+        """Return half the gradient of ``V_e q_e`` by the nodes of each element, (k,3) m², and the deviations q_e, (e,).
 
-        The deviation q_e of element e is the mean of ``|F_t - F_e|²`` over the element's tets t, weighted by volume.
-        F_t is the deformation gradient of a tet, F_e the deformation gradient of the element. The gradients are half
-        the derivatives of ``V_e q_e`` by the positions of the nodes, with the volume V_e of the element. Gradients are
-        (k,3), m², for the k nodes of all elements. Deviations are (e,). ``positions`` (n,3), m: vertex positions.
+        The deviation q_e is the mean of ``|F_t - F_e|²`` over the tets t of the element, weighted by volume. F_t and
+        F_e are the deformation gradients of tet and element, V_e is the volume of the element.
         """
         elements = self._elements
         pull, q = np.empty((len(elements.nodes.vertices), 3)), np.empty(len(elements))

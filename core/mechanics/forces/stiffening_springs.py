@@ -1,9 +1,8 @@
-"""Springs of rest length zero that stiffen with elongation. Under large loads they are ``FIRM`` times as stiff as under
-small loads.
+"""Springs of rest length zero that stiffen with elongation.
 
-Each spring consists of two in series: a soft one of stiffness k, whose elongation is limited to its reach g, and a
-linear one of stiffness ``m k``, m = FIRM. In units of g for lengths and ``k g`` for forces, the spring's elongation
-under a force f is
+Under large loads the springs are ``FIRM`` times as stiff as under small loads. Each spring consists of two in series: a
+soft one of stiffness k, whose elongation is limited to its reach g, and a linear one of stiffness ``m k``, m = FIRM. In
+units of g for lengths and ``k g`` for forces, the spring's elongation under a force f is
 
     c(f) = f / m + (1 - 1/m) f / (1 + f)        about f for small forces, 1 + f / m for large ones
 
@@ -31,9 +30,9 @@ from .unilateral_springs import Points
 FIRM = 4000.0
 
 NEAR = 1e-4
-"""Convergence tolerance for each spring, as a fraction of the spring's reach g, the elongation at which the spring
-stiffens. The elongation vector of each spring is compared with the elongation that the spring's linearised force causes
-by the exact law. The springs have converged if no component of the two elongations differs by more than ``NEAR g``.
+"""Convergence tolerance for each spring's elongation, as a fraction of the spring's reach, at which the spring
+stiffens. The elongation vector is compared with the elongation that the linearised force causes by the exact law. The
+springs have converged if no component differs by more.
 """
 
 
@@ -55,7 +54,7 @@ class StiffeningSprings:
         self._before, self._targets = before, targets
 
     def begin(self, motion: Motion) -> LinearSprings:
-        """Return the springs for the step, linearised at their forces at the beginning of the step."""
+        """Return the springs for the step, linearised at the forces at the beginning of the step."""
         away = (self._points.positions(motion.x_prev) - self._before) / self._reach[:, None]
         length = np.linalg.norm(away, axis=1)
         forces = _along(away, length, force_of(length))
@@ -63,8 +62,9 @@ class StiffeningSprings:
 
 
 class LinearSprings(Springs):
-    """Stiffening springs, linearised at ``forces`` (c,3). The unit of a spring's force is the spring's stiffness times
-    the spring's reach.
+    """Stiffening springs, linearised at ``forces`` (c,3).
+
+    The unit of a spring's force is the spring's stiffness times the spring's reach.
     """
 
     def __init__(
@@ -75,28 +75,27 @@ class LinearSprings(Springs):
         self._go_on_from(forces)
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant that changes with each
-        :meth:`update`.
+        """Return the potential, J, at vertex ``positions`` (n,3) m, up to a constant.
+
+        The constant changes with each :meth:`update`.
         """
         further = self._away(positions) - self._give
         each = np.sum((self._forces + 0.5 * np.einsum("cij,cj->ci", self._K, further)) * further, axis=1)
         return float(np.sum(self._stiffness * self._reach**2 * each))
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient of the potential with respect to the vertex positions. The result is (n,3), N."""
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
         return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffness matrices of the linearised springs to the ``blocks`` of a solver's matrix.
-        The stiffness matrix (3,3) of a spring is the spring's stiffness at small elongation times the matrix K. K is
-        the derivative of the spring's force by the elongation, where the unit of force is stiffness times reach, and
-        the unit of length is reach.
-        """
+        """Add ``scale`` times the stiffness of the linearised springs to the ``blocks`` of a solver's matrix."""
         self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Linearise at the forces that the springs have at ``positions`` (n,3), m. Only the component of each force
-        along the elongation is kept. Return False, without a change, if the linearisation was already accurate.
+        """Linearise at the forces that the springs have at ``positions`` (n,3), m.
+
+        Only the component of each force along the elongation is kept. Return False, without a change, if the
+        linearisation was already accurate.
         """
         away = self._away(positions)
         forces = self._forces_at(away)
@@ -118,7 +117,7 @@ class LinearSprings(Springs):
         )
 
     def _away(self, positions: np.ndarray) -> np.ndarray:
-        """Return the vector from each target to its point, (c,3), in units of the spring's reach."""
+        """Return the vector from each target to the spring's point, (c,3), in units of the spring's reach."""
         return (self._points.positions(positions) - self._targets) / self._reach[:, None]
 
     def _forces_at(self, away: np.ndarray) -> np.ndarray:
@@ -126,11 +125,10 @@ class LinearSprings(Springs):
 
 
 def force_of(give: np.ndarray) -> np.ndarray:
-    """Return the forces that elongate c springs by ``give`` (c,). The result is (c,).
+    """Return the force that elongates each spring by ``give`` (c,), (c,).
 
-    The elongation of a spring under a force f is ``f / m + (1 - 1/m) f / (1 + f)`` with ``m = FIRM``. The function
-    inverts this formula. Elongations are in units of a spring's reach, forces in units of the spring's stiffness times
-    its reach.
+    The elongation of a spring under a force f is ``f / m + (1 - 1/m) f / (1 + f)``, where ``m = FIRM``; the function
+    inverts this formula. Elongations are in units of a spring's reach, forces in units of stiffness times reach.
     """
     beyond = give - 1.0
     root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
@@ -139,25 +137,18 @@ def force_of(give: np.ndarray) -> np.ndarray:
 
 
 def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
-    """Return the secant compliance of each spring: the elongation divided by the ``force`` f. If ``power`` is 2, return
-    the tangent compliance: the derivative of the elongation by f. Force and result have one entry per spring.
+    """Return the secant compliance of each spring under a ``force``, or the tangent compliance if ``power`` is 2.
 
-    The elongation under a force f is ``f / m + (1 - 1/m) f / (1 + f)`` with ``m = FIRM``. Elongations are in units of a
-    spring's reach, forces in units of the spring's stiffness times its reach.
+    The elongation under a force f is ``f / m + (1 - 1/m) f / (1 + f)``, where ``m = FIRM``.
     """
     return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
 
 
 def _gives(forces: np.ndarray) -> np.ndarray:
-    """Return the elongations of c springs under the vectors ``forces`` (c,3). The result is (c,3).
-
-    Elongations are in units of a spring's reach, forces in units of the spring's stiffness times its reach.
-    """
+    """Return the elongation of each spring under ``forces`` (c,3), (c,3), in units of the spring's reach."""
     return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
 
 
 def _along(displacements: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the vectors ``displacements`` (c,3) divided by ``lengths`` (c,) and times ``sizes`` (c,); 0 where a length
-    is 0.
-    """
+    """Return ``displacements`` (c,3) scaled by ``sizes / lengths`` (c,), or by 0 if a length is 0."""
     return displacements * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

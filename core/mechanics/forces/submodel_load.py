@@ -8,27 +8,26 @@ from .step_potential import Load, LowRankPotential, Motion, StepPotential, Strai
 
 
 class SubmodelLoad:
-    """Load on one body, applied to the merged model of several bodies. In a merged model, the arrays of the bodies are
-    concatenated.
+    """Load on one body, applied to the merged model of several bodies.
 
-    ``vertices``, ``blocks``: slices of the body's vertices and element blocks in the merged model.
+    In a merged model, the arrays of the bodies are concatenated. ``vertices``, ``blocks``: slices of the body's
+    vertices and element blocks in the merged model.
     """
 
     def __init__(self, load: Load, vertices: slice, blocks: slice) -> None:
         self._load, self._vertices, self._blocks = load, vertices, blocks
 
     def begin(self, motion: Motion) -> StepPotential:
-        """Return the load's potential in a step of the merged model, which consists of several bodies."""
+        """Return the load's potential in a step of the merged model. ``motion``: motion of all bodies."""
         arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
         own = {name: value[self._vertices] for name, value in arrays.items()}
         return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._blocks)
 
 
 class SubmodelPotential(StepPotential):
-    """Potential of one body as a function of the vertex positions of the merged model, which consists of several
-    bodies.
+    """Potential of one body as a function of the vertex positions of all bodies in a merged model.
 
-    Raise ValueError for strain and low-rank potentials, which are not sums over bodies.
+    Raises ValueError for strain and low-rank potentials, which are not sums over bodies.
     """
 
     def __init__(self, own: StepPotential, vertices: slice, blocks: slice) -> None:
@@ -37,14 +36,13 @@ class SubmodelPotential(StepPotential):
         self._own, self._vertices, self._blocks = own, vertices, blocks
 
     def value(self, positions: np.ndarray) -> float:
-        """Return the potential of one body, J. ``positions`` (n,3), m: vertex positions of all bodies in the merged
-        model.
-        """
+        """Return the potential of one body, J. ``positions`` (n,3), m: vertex positions of all bodies."""
         return self._own.value(positions[self._vertices])
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
-        """Return the gradient (n,3), N, of one body's potential by the vertex positions of all bodies in the merged
-        model. Rows of other bodies are 0. ``positions`` (n,3), m: vertex positions of all bodies.
+        """Return the gradient of one body's potential by the vertex positions of all bodies, (n,3) N.
+
+        Rows of other bodies are 0. ``positions`` (n,3), m: vertex positions of all bodies in the merged model.
         """
         out = np.zeros_like(positions)
         out[self._vertices] = self._own.gradient(positions[self._vertices])
@@ -57,7 +55,8 @@ class SubmodelPotential(StepPotential):
         self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update lagged terms at the ``positions`` (n,3) m of all bodies in the merged model, as
-        :meth:`StepPotential.update`.
+        """Update lagged terms, as :meth:`StepPotential.update`.
+
+        ``positions`` (n,3), m: vertex positions of all bodies in the merged model.
         """
         return self._own.update(positions[self._vertices])

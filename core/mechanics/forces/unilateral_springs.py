@@ -1,8 +1,7 @@
-"""Springs between points and an obstacle, for one iteration of a solver. The springs push points out of the obstacle
-and never pull.
+"""Springs between points and an obstacle that push points out of the obstacle and never pull.
 
-Their energy is ``1/2 k max(d - n.u, 0)²`` at points displaced by u. The depth d at u = 0 and the obstacle's normal n
-are taken from a point's first contact in the iteration, and kept until the iteration ends.
+The energy of a spring is ``1/2 k max(d - n.u, 0)²`` at a point displaced by u. The depth d at u = 0 and the obstacle's
+normal n are taken from the point's first contact in an iteration of a solver, and kept until the iteration ends.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ class Points(Protocol):
     """Points whose positions depend linearly on a solver's unknowns."""
 
     def positions(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the positions (p,3) m of the points at these ``unknowns``."""
+        """Return the positions of the points, (p,3) m, at these ``unknowns``."""
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Return the forces on the unknowns that are equivalent to ``forces`` (p,3) N at the points."""
@@ -66,14 +65,16 @@ class UnilateralSprings:
         self._normals = touch.normals
 
     def point_displacements(self, change: np.ndarray) -> np.ndarray:
-        """Return the displacements (p,3) m of the points if the unknowns change by ``change`` from the iteration's
-        beginning.
+        """Return the displacements of the points, (p,3) m, since the beginning of the iteration.
+
+        ``change``: change of the unknowns since the beginning of the iteration.
         """
         return self._points.positions(self._unknowns + change) - self._positions
 
     def extend_candidates(self, change: np.ndarray) -> None:
-        """Add candidate springs at all points that are in contact if the unknowns change by ``change`` in this
-        iteration.
+        """Add candidate springs at all points that are in contact after a change of the unknowns.
+
+        ``change``: change of the unknowns since the beginning of the iteration.
         """
         there = self._look(self._unknowns + change)
         new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
@@ -85,11 +86,10 @@ class UnilateralSprings:
             self._known |= new
 
     def depths(self, u: np.ndarray) -> np.ndarray:
-        """Return the penetration depth of each point when the points have the displacements ``u`` in this iteration.
+        """Return the penetration depth of each point, (p,) m, negative without contact.
 
-        A point gets a candidate spring when it is first in contact in the iteration. The depth of a point with a
-        candidate spring is negative without contact. The depth of all other points is 0. ``u`` (p,3), m; the result is
-        (p,), m.
+        The depth is 0 at points without a candidate spring. A point gets a candidate spring when it is first in contact
+        in the iteration. ``u`` (p,3), m: displacements of the points in the iteration.
         """
         return np.where(self._known, self._depths - np.sum(self._normals * u, axis=1), 0.0)
 
@@ -98,11 +98,11 @@ class UnilateralSprings:
         return self._points.spread((self._stiffness * pressing)[:, None] * self._normals)
 
     def update_active_set(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
-        """Set the active springs: the springs that push when the points have the displacements ``u`` (p,3), m. Return
-        True if the set of active springs changed.
+        """Set the active springs, which push; return True if the set changed.
 
-        Add the stiffness of newly active springs to the ``blocks`` of the solver's matrix. Subtract the stiffness of
-        springs that have become inactive. Both are multiplied by ``scale``.
+        ``u`` (p,3), m: displacements of the points in the iteration. The stiffness of newly active springs is added to
+        the ``blocks`` of the solver's matrix, that of springs no longer active is subtracted. Both are multiplied by
+        ``scale``.
         """
         pushing = self.depths(u) > 0.0
         changed = pushing != self.pushing
@@ -115,9 +115,10 @@ class UnilateralSprings:
         return True
 
     def work_along(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
-        """Return a function of the step size t. The function returns the work of the springs per unit of t: minus the
-        derivative of the springs' energy by t, in J. The point displacements are ``u + t along``. ``u``, ``along``
-        (p,3), m.
+        """Return a function of the step size t: the work of the springs per unit of t, J.
+
+        The work per unit of t is minus the derivative of the springs' energy by t. The points have the displacements
+        ``u + t along``. ``u``, ``along`` (p,3), m.
         """
         k, depth, rate = (
             array[self._known] for array in (self._stiffness, self.depths(u), np.sum(self._normals * along, axis=1))
@@ -130,8 +131,9 @@ class UnilateralPotential(StepPotential, Protocol):
     """Potential with springs that push but never pull, whose active set the solver updates."""
 
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
-        """Return the springs for an iteration that begins at ``unknowns``. The solver must have assembled its stiffness
-        matrix at the same unknowns before the call.
+        """Return the springs for an iteration that begins at ``unknowns``.
+
+        Before the call, the solver must have assembled its stiffness matrix at the same unknowns.
         """
 
     def is_active(self, unknowns: np.ndarray) -> bool:
@@ -139,5 +141,6 @@ class UnilateralPotential(StepPotential, Protocol):
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
         """Return True if the solver needs another iteration because of terms other than the springs, such as friction.
-        ``unknowns`` are the result of the last iteration.
+
+        ``unknowns``: result of the last iteration.
         """

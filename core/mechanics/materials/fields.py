@@ -60,8 +60,10 @@ class ModulusBlend:
     moduli: np.ndarray
 
     def youngs_modulus(self, change: np.ndarray | None = None) -> np.ndarray:
-        """Return the blended Young's modulus per tet, (m,), Pa. It is exact in tets of a single modulus. ``change``
-        (K,) is added to the logarithms of the moduli before blending.
+        """Return the blended Young's modulus per tet, (m,) Pa.
+
+        The result is exact in tets of a single modulus. ``change`` (K,) is added to the logarithms of the moduli before
+        blending.
         """
         values = self.moduli if change is None else self.moduli * np.exp(change)
         dominant = self.weights.argmax(axis=1)
@@ -163,9 +165,7 @@ def material_fields(
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
-    """Normalize the material ``weights`` (m,k) of the tets in place and return them. Tets without weights get the first
-    material.
-    """
+    """Normalize the material ``weights`` (m,k) of the tets in place; tets without weights get the first material."""
     uneven = weights.sum(axis=1) != 1.0
     weights[uneven] = normalize_weights(weights[uneven])
     return weights
@@ -207,26 +207,26 @@ def blend(
 
 
 def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the weighted mean per tet, (m,j), of parameters ``values`` (k,j) of the materials.
+    """Return the weighted mean of the materials' parameters ``values`` (k,j) per tet, (m,j).
 
-    ``alike`` (m,k) are the weights, which need not sum to 1. The mean is computed relative to the material ``dominant``
-    (m,) of each tet, so it is exact if all materials of nonzero weight have equal values.
+    The mean is computed relative to the ``dominant`` material (m,), so it is exact if all values are equal. ``alike``
+    (m,k): weights, which need not sum to 1.
     """
     own = values[dominant]
     return own + np.einsum("mk,mkj->mj", alike, values - own[:, None]) / alike.sum(axis=1)[:, None]
 
 
 def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
-    """Return the indices of the materials that have two moduli, between which a stiffness map interpolates."""
+    """Return the indices of the materials that have two moduli."""
     return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
 
 
 def _shared_between_moduli(
     weights: np.ndarray, materials: Sequence[MaterialSettings], stiffening: np.ndarray | None
 ) -> np.ndarray:
-    """Return the weights (m, K) of all moduli from the ``weights`` (m, k) of the materials.
+    """Return the weights (m,K) of all moduli from the ``weights`` (m,k) of the materials.
 
-    A material with two moduli gives the second one the fraction ``stiffening`` (m, K - k) of its weight, 0 by default.
+    A material with two moduli gives the second modulus the fraction ``stiffening`` (m, K - k) of its weight.
     """
     ranged = _ranged(materials)
     if not ranged:

@@ -12,8 +12,9 @@ from ...foundation.errors import MaterialError
 
 
 def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Lamé parameters mu and lambda, both in Pa, for Young's moduli, Pa, and Poisson's ratios; arrays are
-    broadcast.
+    """Return the Lamé parameters mu and lambda, Pa.
+
+    ``youngs_modulus``, Pa, and ``poissons_ratio`` are broadcast.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Region of a body whose material overrides the painted materials; ``layers.py`` applies it to tets."""
+"""Layer: a region of a body whose material overrides the painted materials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 @dataclass(frozen=True)
 class Layer:
-    """Layer of a single material, which replaces painted materials and earlier layers in a region or a range of depths.
+    """Layer of a single material, in place of painted materials and earlier layers.
+
+    ``surfaces``, ``depth`` and ``map`` limit the layer to a part of the body.
 
     Attributes
     ----------
@@ -45,8 +47,10 @@ class Layer:
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:
-        """Raise SettingsError if the layer does not fit the body: its material must be one of ``materials`` (a count),
-        and its map must have one value for each of the ``vertices`` (a count) of the body's surface.
+        """Raise SettingsError if the layer does not fit the body.
+
+        The layer's material must be one of ``materials`` (a count). The layer's map must have one value for each of the
+        ``vertices`` (a count) of the body's surface.
         """
         if not 0 <= self.material < materials:
             raise SettingsError("A layer uses a material that does not exist.", "Choose the layer's material again.")

@@ -88,11 +88,10 @@ def apply_layers(
 
 
 def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
-    """Return, for each tet, the fraction that is inside any of the closed ``surfaces``. Parts of the tet outside the
-    body do not count. The result is (m,).
+    """Return the fraction of each tet that is inside any of the closed ``surfaces``, (m,).
 
-    ``below`` measures depths below the body's surface, which decide which part of a tet is inside the body. If
-    ``below`` is None, every tet counts entirely.
+    Parts of the tet outside the body do not count. ``below`` measures depths below the body's surface, which decide
+    which part of a tet is inside the body. If ``below`` is None, every tet counts entirely.
     """
     for surface in surfaces:
         surface.validate()
@@ -110,9 +109,10 @@ def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: Surfa
 
 
 def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np.ndarray:
-    """Return the weight that a layer with the depth range ``depth`` has in each tet. The weight is averaged over the
-    tet. Parts of the tet outside the body do not count. If the layer has no fade, the weight is the fraction of the tet
-    in the depth range. ``below`` measures depths below the body's surface. The result is (m,).
+    """Return the mean weight of a layer with the depth range ``depth`` in each tet, (m,).
+
+    Parts of the tet outside the body do not count. If the layer has no fade, the weight is the fraction of the tet in
+    the depth range. ``below`` measures depths below the body's surface.
     """
     centroids, reach = _extents(mesh)
     deep = below.at(centroids)
@@ -124,7 +124,7 @@ def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) 
 
 
 def _extents(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return per tet the centroid, (m,3) m, and its distance to the farthest corner, (m,) m."""
+    """Return the centroid of each tet, (m,3) m, and the distance from the centroid to the farthest corner, (m,) m."""
     corners = mesh.rest_positions[mesh.tets]
     centroids = corners.mean(axis=1)
     return centroids, np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1)
@@ -137,13 +137,10 @@ def _refined(
     below: SurfaceDepth | None,
     cover: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Return ``part``, the fraction of each tet that a layer covers, recomputed in the tets ``mixed`` (indices). The
-    layer may cover the tets ``mixed`` partly. The result is (m,).
+    """Return ``part`` (m,), the fraction of each tet that a layer covers, recomputed in the tets ``mixed``.
 
-    The new fraction is the mean over the tet's sample points (``PROBES``) inside the body. A tet without such points
-    keeps the old fraction. ``below`` measures depths below the body's surface; without ``below``, all points count.
-    ``cover`` takes the centres (k,3), m, and edge lengths (k,), m, of cubes, and returns the fraction (k,) of each cube
-    that the layer covers.
+    The new fraction is the mean over the tet's sample points (``PROBES``) inside the body. ``cover`` takes the centres
+    (k,3), m, and edge lengths (k,), m, of cubes, and returns the covered fraction (k,) of each cube.
     """
     if len(mixed):
         probes = (PROBES @ mesh.rest_positions[mesh.tets[mixed]]).reshape(-1, 3)
@@ -158,20 +155,18 @@ def _refined(
 
 
 def _sharp(past: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return the fraction of each cube, 0 to 1, that lies beyond the sharp border of a layer.
+    """Return the fraction of each cube, 0 to 1, beyond the sharp border of a layer.
 
-    ``past``, m: signed distance of the cube's centre beyond the border; ``width``, m: edge length of the cube. If cubes
-    counted fully or not at all, by their centres, a slab that is thinner than a cell and parallel to the lattice would
-    lose a seventh of its volume.
+    ``past``, m: signed distance of the cube's centre beyond the border. ``width``, m: edge length of the cube. Counting
+    cubes by their centres would take a seventh of the volume from a thin slab parallel to the lattice.
     """
     return np.clip(0.5 + past / width, 0.0, 1.0)
 
 
 def _cover(depth: DepthSettings, depths: np.ndarray, width: np.ndarray | float = POINT) -> np.ndarray:
-    """Return the fraction, 0 to 1, of each cube that a layer with the depth range ``depth`` covers. If the layer fades
-    with depth, return the layer's weight at the cube's centre.
+    """Return the fraction of each cube, 0 to 1, that a layer with the depth range ``depth`` covers.
 
-    ``depths``, m: depth of the cube's centre, negative outside the body; ``width``, m: edge length of the cube.
+    ``depths``, m: depth of the cube's centre, negative outside the body. ``width``, m: edge length of the cube.
     """
     past = depths - depth.depth
     core = np.clip(past / depth.fade, 0.0, 1.0) if depth.fade > 0.0 else _sharp(past, width)

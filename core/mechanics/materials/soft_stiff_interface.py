@@ -44,12 +44,10 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return, for each soft tet at an interface, the size of the interface: the square root of the interface's area, in
-    cell sides. ``hanging`` (k,): indices of the soft tets. The result is (k,).
+    """Return the square root of the interface's area at each soft tet ``hanging`` (k,), in cell sides, (k,).
 
-    ``stiffness`` (n,): logarithm of the modulus at each vertex. Across the interface, the logarithm rises from one
-    material to the other. So the integral of the logarithm's gradient is the interface's area times the rise [coarea
-    formula].
+    The logarithm of the modulus, ``stiffness`` (n,), rises across the interface from one material to the other. So the
+    integral of the logarithm's gradient is the interface's area times the rise [coarea formula].
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

@@ -21,10 +21,10 @@ def surface_stiffness(
     layers: Sequence[Layer] = (),
     stiffness_maps: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return Young's modulus per vertex of a surface, (n,), Pa; arguments as for ``fields.material_fields``.
+    """Return Young's modulus per vertex of a surface, (n,) Pa.
 
-    Layers by depth cover the whole surface if their kind is ``shell``, and none of it if it is ``core``. Layers by
-    region cover the vertices inside the region.
+    Arguments are as for ``fields.material_fields``. Layers by depth cover the whole surface if their kind is ``shell``,
+    and none of it if it is ``core``. Layers by region cover the vertices inside the region.
     """
     shares = normalize_weights(weights)
     origin = surface.positions.mean(axis=0)

@@ -32,12 +32,11 @@ PROBES = (
 def transfer_weights(
     mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the material weights (m,k) of the tets from the weights ``painted`` (n,k) at the surface's vertices, and a
-    mask (m,) of the tets that a sharp border cuts.
+    """Return the material weights of the tets, (m,k), and a mask of the tets cut by a sharp border, (m,).
 
-    Rows of ``painted`` sum to 1. ``embedding`` holds the tets and barycentric coordinates of the n vertices. Without
-    ``surface``, only the vertices are sampled, not the triangles. Weights are 0 in connected components of the mesh
-    that the surface does not touch.
+    ``painted`` (n,k): weights at the surface's vertices; rows sum to 1. ``embedding``: tets and barycentric coordinates
+    of the n vertices. Without ``surface``, only the vertices are sampled, not the triangles. Weights are 0 in connected
+    components of the mesh that the surface does not touch.
     """
     m = len(mesh.tets)
     if len(painted) == 0:
@@ -62,7 +61,7 @@ def transfer_weights(
 
 
 def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, values: np.ndarray) -> np.ndarray:
-    """Return the values (m,) of a map in the tets from its ``values`` (n,), 0 to 1, at the surface's vertices."""
+    """Return the values of a map in the tets, (m,). ``values`` (n,), 0 to 1: map at the surface's vertices."""
     weights, _is_cut = transfer_weights(mesh, embedding, surface, np.column_stack([values, 1.0 - values]))
     return np.clip(weights[:, 0], 0.0, 1.0)
 
@@ -70,8 +69,7 @@ def transfer_map(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | Non
 def _sharpened(corners: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the tets' weights (m,k) after sharpening, and the sharpness (m,), 0 to 1 (see the module).
 
-    ``corners`` (m,4,k): weights w at the tets' corners; ``squares`` (m,): squared norms w.w in the tets. Both are
-    extended harmonically from their values on the surface.
+    ``corners`` (m,4,k): weights w at the tets' corners. ``squares`` (m,): squared norms w.w in the tets.
     """
     mean = corners.mean(axis=1)
     sharp = _sharpness(mean, squares)
@@ -95,12 +93,10 @@ def _sharpness(mean: np.ndarray, squares: np.ndarray) -> np.ndarray:
 def _vertex_means(
     mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights of the surface points near each tet vertex.
+    """Return a mask (n,) of the tet vertices near surface points, and the mean weights (n,k) of these points.
 
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). Each point divides its area among
-    the corners of its tet. The first result is the mask (n,) bool of the tet vertices that get a share. The second
-    result is the mean weights (n,k), 0 elsewhere. A least-squares fit would overshoot at a sharp border; a mean stays
-    between the painted values.
+    Each surface point divides its ``area`` (s,) among the corners of its tet. A least-squares fit would overshoot at a
+    sharp border; a mean stays between the ``painted`` values (s,k).
     """
     n = len(mesh.rest_positions)
     share = np.maximum(embedding.barycentric, 0.0)
@@ -113,12 +109,7 @@ def _vertex_means(
 
 
 def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean weights of the surface points in each of ``m`` tets, and the tets that contain surface points.
-
-    The s surface points have the weights ``painted`` (s,k) and areas ``area`` (s,). The first result is the mask (m,)
-    bool of the tets that contain points. The second result is the area-weighted mean of the points' weights in each
-    tet, (m,k); 0 in tets without points.
-    """
+    """Return a mask (m,) of the tets that contain surface points, and the points' area-weighted mean weights (m,k)."""
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0
     sums = [np.bincount(embedding.tet_indices, area * column, m) for column in painted.T]

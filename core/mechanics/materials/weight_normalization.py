@@ -11,15 +11,15 @@ import numpy as np
 from ...foundation.errors import MaterialError
 
 ROUND_OFF = 1e-5
-"""Tolerance for a sum of weights slightly below 1, due to round-off. If the sum is below 1 by at most ROUND_OFF, the
-weights are scaled up to the sum 1. If more is missing, the first material gets the missing weight.
+"""Tolerance for a sum of weights slightly below 1, due to round-off. If at most ``ROUND_OFF`` is missing, the weights
+are scaled up to the sum 1. If more is missing, the first material gets the missing weight.
 """
 
 
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
-    """Return the material weights per vertex, (n, k), normalized to rows that sum to 1; k >= 1.
+    """Return the material weights per vertex, (n,k), normalized to rows that sum to 1; k >= 1.
 
-    Raise MaterialError, which names the vertex, if a weight is not a number.
+    Raises MaterialError, which names the vertex, if a weight is not a number.
     """
     shares = np.asarray(weights, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(shares))

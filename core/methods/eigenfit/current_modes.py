@@ -61,20 +61,20 @@ class CurrentModes:
         self._known: tuple[np.ndarray, TrackedModes, LowRank] | None = None
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
-        """Return the load that corrects the modal stiffness in a step. ``scale`` (c,) multiplies the stiffness per
-        element or cubature point; ``beta``, s, is the stiffness-proportional damping.
+        """Return the load that corrects the modal stiffness in a step.
+
+        ``scale`` (c,): factor of the stiffness per element or cubature point. ``beta``, s: stiffness-proportional
+        damping.
         """
         return CurrentLoad(self, scale, beta)
 
     def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
-        """Return the modal coordinates q and the low-rank stiffness of the k current modes.
-
-        q (k,), kg^(1/2) m: modal coordinates at the start of the step. The low-rank stiffness ``Y C Y^T``, N/m, is the
-        stiffness that the load adds. Y is the derivative dq/dx, and C is the stiffness correction in the potential
-        ``1/2 q . C q``.
+        """Return the modal coordinates and the added low-rank stiffness of the k current modes.
 
         ``x`` (r,3): unknowns at the start of the step. ``scale`` (c,): factor of the stiffness per element or cubature
-        point.
+        point. The first result is q (k,), kg^(1/2) m: modal coordinates at the start of the step. The second result is
+        the stiffness ``Y C Y^T``, N/m. Y is the derivative dq/dx, and C is the stiffness correction in the potential
+        ``1/2 q . C q``.
         """
         elastic = self._space.elastic.scaled(scale)
         deformation = elastic.deformation(x)
@@ -102,25 +102,27 @@ class CurrentModes:
 
 
 class CurrentLoad:
-    """Load that corrects the stiffness of the current ``modes``. ``scale`` (c,): stiffness factor per element or
-    cubature point; ``beta``, s: stiffness-proportional damping.
+    """Load that corrects the stiffness of the current vibration modes.
+
+    ``scale`` (c,): factor of the stiffness per element or cubature point. ``beta``, s: stiffness-proportional damping.
     """
 
     def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
         self._modes, self._scale, self._beta = modes, scale, beta
 
     def begin(self, motion: Motion) -> CurrentPotential:
-        """Return the potential of the load during a step with the given motion."""
+        """Return the potential of the load in a step."""
         return CurrentPotential(*self._modes.at(motion.x_prev, self._scale), motion, self._beta / motion.step)
 
 
 class CurrentPotential(LowRankPotential):
-    """Potential of the modal coordinates q in a step.
+    """Potential of the modal coordinates q in a step, with stiffness-proportional damping.
 
-    The potential is ``1/2 q . C q``, plus the damping term ``friction / 2 (q - q_b) . C (q - q_b)``. C is the stiffness
-    correction. q_b are the coordinates at the positions that the time integration rule extrapolates (``motion.base``).
+    The potential is ``1/2 q . C q + friction / 2 (q - q_b) . C (q - q_b)`` with the stiffness correction C. q_b are the
+    coordinates at the positions that the time integration rule extrapolates (``motion.base``).
+
     ``q`` (k,), kg^(1/2) m: coordinates at the start of the step. ``low_rank``: the derivative dq/dx and C.
-    ``friction``: coefficient of stiffness-proportional damping, s, divided by the time step, s.
+    ``friction``: damping coefficient, s, divided by the time step, s.
     """
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:

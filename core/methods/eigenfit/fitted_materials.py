@@ -41,24 +41,25 @@ Gauss-Newton iterations. FARTHEST: largest change of an entry of z in one iterat
 """
 
 MOST = 4.0
-"""Largest absolute value of an entry of z, the logarithms of the factors of the moduli. The factors are between about
-1/50 and 50.
+"""Largest absolute value of an entry of z, the logarithms of the factors of the moduli.
+
+The factors are between about 1/50 and 50.
 """
 
 GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
-"""GAINED (in a subspace), GAINED_WHOLE (in the full space): the iterations continue while the objective decreases by
-at least this fraction. In the full space an iteration costs as much as a few time steps and gains little. SHORTEST:
-smallest tried fraction of a Gauss-Newton step.
+"""GAINED (in a subspace), GAINED_WHOLE (in the full space): the iterations continue while the objective decreases by at
+least this fraction. In the full space an iteration costs as much as a few time steps and gains little. SHORTEST:
+smallest fraction of a Gauss-Newton step that is tried.
 """
 
 EPSILON, BY_VOLUME = 0.1, 0.5
-"""Defaults that suit most bodies. EPSILON: strength eps of the regularisation of the fit. BY_VOLUME: number from 0 to 1
-in the weight ``v = (1 - BY_VOLUME) e + BY_VOLUME w``, with which the regularisation counts a modulus of an element. e
-is the fraction of the modal energies that is due to the modulus. w is the element's fraction of the body's volume.
+"""Default parameters of the fit. EPSILON: strength eps of the regularisation. BY_VOLUME: number from 0 to 1 in the
+weight ``v = (1 - BY_VOLUME) e + BY_VOLUME w`` of an element's modulus in the regularisation. e is the fraction of the
+modal energies that is due to the modulus. w is the element's fraction of the body's volume.
 """
 
 OFF_DIAGONAL_WEIGHT = 0.3
-"""Weight ``a_ij`` of off-diagonal entries of the modal stiffness in the objective; diagonal entries have the weight 1.
+"""Weight ``a_ij`` of off-diagonal entries of the modal stiffness in the objective. Diagonal entries have the weight 1.
 """
 
 RESIDUAL = 1e-2
@@ -71,8 +72,10 @@ higher at rest.
 
 
 class OneStiffness:
-    """Match method that multiplies all moduli by one factor. The factor is the fine eigenvalue of the first paired
-    vibration, divided by the coarse eigenvalue of that vibration. See :class:`.methods.MatchMethod`.
+    """Match method that multiplies all moduli by one factor.
+
+    The factor is the fine eigenvalue of the first paired vibration, divided by the coarse one. Implements
+    :class:`.methods.MatchMethod`.
     """
 
     name = "one_stiffness"
@@ -87,12 +90,13 @@ class OneStiffness:
         self.stiffness = np.full(len(space.elastic.weights), spectra.fine[pairs.fine[0]] / spectra.coarse[first])
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
-        """Return None: this method changes only the stiffness and adds no load."""
+        """Return None: the method changes only the stiffness."""
 
 
 class FittedMaterials:
-    """Match method that fits the Lame moduli of each tet, so that all paired modes have the fine body's stiffness. See
-    :class:`.methods.MatchMethod`.
+    """Match method that fits the two Lame moduli of each element to the vibrations of the fine body.
+
+    Implements :class:`.methods.MatchMethod`.
     """
 
     name = "fitted_materials"
@@ -116,12 +120,13 @@ class FittedMaterials:
             self.stiffness = np.exp(_fit(_Fit(space, spectra, pairs, springs, eps, by_volume)))
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
-        """Return None: this method changes only the stiffness and adds no load."""
+        """Return None: the method changes only the stiffness."""
 
 
 def _fit(fit: _Fit) -> np.ndarray:
-    """Solve a least-squares fit of moduli by Gauss-Newton iterations. Return z (m,2), the logarithms of the factors of
-    mu and lambda per element.
+    """Solve the least-squares fit of the moduli by Gauss-Newton iterations.
+
+    Return z (m,2), the logarithms of the factors of mu and lambda per element.
     """
     z, part = fit.at_first, 1.0
     now = fit.at_rest()
@@ -141,10 +146,11 @@ def _fit(fit: _Fit) -> np.ndarray:
 
 
 class _Fitted(NamedTuple):
-    """Modes and residuals of a fit at given moduli. ``found``: all computed modes. ``modes`` (k,r,3): the k matched
-    modes, columns of U. ``residual_weights`` (k(k+1)/2,): weight of each residual. ``residuals`` (k(k+1)/2,): weighted
-    entries of ``T - U^T K U`` on and above the diagonal. K is the stiffness of the body, and T is the target stiffness.
-    ``total``: objective.
+    """Modes and residuals of a fit at given moduli.
+
+    ``found``: all computed modes. ``modes`` (k,r,3): the k matched modes, columns of U. ``residual_weights``
+    (k(k+1)/2,): weight of each residual. ``residuals`` (k(k+1)/2,): weighted entries of ``T - U^T K U`` on and above
+    the diagonal, with the stiffness K of the body and the target stiffness T. ``total``: objective.
     """
 
     found: np.ndarray
@@ -155,10 +161,7 @@ class _Fitted(NamedTuple):
 
 
 class _Fit:
-    """Least-squares problem for the factors of the Lame moduli mu and lambda per element. The factors should give each
-    paired coarse mode the stiffness of its partner, a mode of the finer body. The unknowns are the logarithms z (m,2)
-    of the factors.
-    """
+    """Least-squares problem for the logarithms z (m,2) of the factors of mu and lambda per element."""
 
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
@@ -177,18 +180,13 @@ class _Fit:
         self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
-        """Return modes, residuals and objective at the logarithmic factors z (m,2) of the moduli. The eigensolver
-        starts from the modes ``near`` (k,r,3).
-        """
+        """Return modes, residuals and objective at the logarithmic factors z (m,2) of the moduli."""
         space = replace(self._space, elastic=self._space.elastic.scaled(np.exp(z)))
         tangent = space.elastic.tangent(space.elastic.deformation(space.rest_state().positions))
         return self._fitted(z, self._finder.find(space, tangent, near, self._count, beyond=CROSSING))
 
     def at_rest(self) -> _Fitted:
-        """Return modes, residuals and objective for the initial moduli. In the full space the known modes at rest are
-        used. In a subspace the modes are recomputed together with CROSSING higher modes, since the dense eigenproblem
-        of a subspace is small.
-        """
+        """Return modes, residuals and objective for the initial moduli."""
         if self._space.is_reduced:
             return self.at(self.at_first, self._known.modes)
         return self._fitted(self.at_first, self._known)
@@ -202,9 +200,7 @@ class _Fit:
         return _Fitted(found.modes, now.modes, residual_weights, residuals, total)
 
     def newton_direction(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """Return the Gauss-Newton step (m,2) of the logarithmic factors of the moduli. ``z`` (m,2): current logarithmic
-        factors. ``now``: modes and residuals at z.
-        """
+        """Return the Gauss-Newton step (m,2) of the logarithmic factors from z (m,2)."""
         J = self._energies(z, now.modes).reshape(len(now.residuals), -1)
         J *= now.residual_weights[:, None]
         v = self._v.ravel()
@@ -213,10 +209,9 @@ class _Fit:
         return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """Return the energy products ``u_i . K_e u_j``, 1/s², as an array (k(k+1)/2,m,2). The first axis lists the mode
-        pairs i <= j, the second the elements e, the third the moduli mu and lambda. K_e is the part of the stiffness of
-        element e at rest that is proportional to the modulus. ``modes`` (k,r,3): the modes u_i. ``z`` (m,2):
-        logarithmic factors of the moduli.
+        """Return the modal energy products ``u_i . K_e u_j`` by mode pair, element and modulus, (k(k+1)/2,m,2), 1/s².
+
+        The pairs are i <= j. K_e is the part of the stiffness of element e at rest that is proportional to the modulus.
         """
         elastic = self._space.elastic.scaled(np.exp(z))
         changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])

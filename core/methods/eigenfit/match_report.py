@@ -1,4 +1,4 @@
-"""Report of a match: the matched vibrations, their frequencies, and remedies for unmatched ones."""
+"""Report of a match: the matched vibrations, their frequencies, and remedies for unmatched vibrations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .matching import SHARE, Pairs, Spectra
 
 
 class Vibration(NamedTuple):
-    """Vibration of the coarse body in the report of a match. ``frequency``, Hz: frequency without a match. ``right``,
-    Hz: frequency of the paired vibration of the finer body; 0 without a pair. ``share``: fraction of the mode, by
-    squared mass norm, that the fine modes can represent.
+    """Vibration of the coarse body in the report of a match.
+
+    ``frequency``, Hz: frequency without a match. ``right``, Hz: frequency of the paired vibration of the finer body; 0
+    without a pair. ``share``: fraction of the mode, by squared mass norm, that the fine modes can represent.
     """
 
     frequency: float
@@ -24,8 +25,10 @@ class Vibration(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Result of a match. ``words``: report for the user, empty if no match is requested. ``vibrations``: vibrations of
-    the coarse body, lowest frequency first.
+    """Result of a match, for the report.
+
+    ``words``: text for the user, empty if no match is requested. ``vibrations``: vibrations of the coarse body, lowest
+    frequency first.
     """
 
     words: str = ""
@@ -37,14 +40,14 @@ class Match(NamedTuple):
 
 
 REFUSED = "Vibrations are not matched: "
-"""Beginning of the report if the vibrations are not matched. The reason follows: the message of a MatchError, or a
-trial simulation that showed no smaller error.
-"""
+"""Beginning of the report if the vibrations are not matched. The reason follows."""
 
 
 class _Words(NamedTuple):
-    """Texts of the report that depend on the finer body: its name (``finer``); the setting to raise if a vibration has
-    no counterpart (``unlike``); the setting to raise if one is too soft (``limp``); the remedy for a large error.
+    """Texts of the report that depend on the finer body.
+
+    ``finer``: name of the finer body. ``unlike``: setting to raise if a vibration has no counterpart. ``limp``: setting
+    to raise if a vibration is too soft. ``remedy``: remedy for a large error.
     """
 
     finer: str
@@ -57,13 +60,16 @@ OF_MESHES = {
     True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
     False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
 }
-"""Texts of the report by ``Spectra.is_one_mesh``. True: a subspace is matched to its own mesh in the full space. False:
-a coarse lattice is matched to a finer lattice.
+"""Texts of the report by ``Spectra.is_one_mesh``.
+
+True: a subspace is matched to its own mesh in the full space. False: a coarse lattice is matched to a finer lattice.
 """
 
 SLOW = 0.95
-"""Vibrations below this fraction of the finer body's frequency are reported as too slow. A coarse body with equally
-firm pins is stiffer than the fine one, so a slower vibration shows that the pins hold less.
+"""Fraction of the finer body's frequency below which a vibration is reported as too slow.
+
+A coarse body with equally firm pins is stiffer than the fine one. A slower vibration therefore shows that the pins hold
+less.
 """
 
 
@@ -100,8 +106,9 @@ def match_summary(
 
 
 def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
-    """Return the report for a body that is not matched, but whose lowest ``count`` vibrations the user can make softer
-    or stiffer.
+    """Return the report for a body without a match whose vibrations the user controls.
+
+    ``count``: number of lowest vibrations that the user can make softer or stiffer.
     """
     match = match_summary(spectra, pairs, count)
     if not match.vibrations:
@@ -111,9 +118,10 @@ def control_summary(spectra: Spectra, pairs: Pairs, count: int) -> Match:
 
 
 def unmatched_summary(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
-    """Return a sentence that names the user-controlled vibrations that were not computed, or "" if all were computed.
-    ``vibrations`` are the computed ones; ``factors`` (frames,k) are the user's stiffness factors per frame and
-    vibration.
+    """Return a sentence that names the user-controlled vibrations that were not computed.
+
+    ``vibrations``: the computed vibrations. ``factors`` (frames,k): the user's stiffness factors per frame and
+    vibration. The result is "" if all controlled vibrations were computed.
     """
     others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
     return f"{_named(others)} not controlled: raise Matched Vibrations." if others else ""
@@ -136,23 +144,17 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
 
 
 def rejection_summary(off: Sequence[Estimate], is_one_mesh: bool) -> str:
-    """Return the sentences on a match that was rejected because the trial simulation showed no smaller error. ``off``:
-    measured errors, one entry per load. ``is_one_mesh``: True if a subspace is matched to its own mesh in the full
-    space.
+    """Return the sentences on a match that the trial simulation rejected.
+
+    ``off``: measured errors, one entry per load. ``is_one_mesh``: True if a subspace is matched to its own mesh in the
+    full space.
     """
     tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
-    """Return a sentence with the errors of the body, with and without the match, in per cent of the finer body's
-    movement.
-
-    ``is_tried``: True if the errors were measured, False if they were estimated. ``off``: measured errors, one entry
-    per load, or one estimate. ``is_one_mesh``: False if the coarse and the finer body have different meshes. For
-    different meshes the sentence omits the estimated error without the match: the estimate assumes firmer pins than the
-    unmatched body has.
-    """
+    """Return a sentence with the errors of the body, in per cent of the finer body's movement."""
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
         return f"Test error {matched} ({plain} unmatched)."
@@ -160,15 +162,13 @@ def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
 
 
 def _range(parts: Sequence[float]) -> str:
-    """Return the range of errors, given as fractions of the movement, in words: "5 %", "3 to 12 %"."""
+    """Return the range of errors, given as fractions, in words: "5 %", "3 to 12 %"."""
     ends = [f"{100.0 * np.clip(part, 0.01, 1.0):.0f}" for part in (min(parts), max(parts))]
     return f"{' to '.join(dict.fromkeys(ends))} %"
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
-    """Return one sentence per reason why some of the ``wanted`` lowest vibrations are unmatched. ``found``: number of
-    fine vibrations that were compared.
-    """
+    """Return one sentence per reason why some of the ``wanted`` lowest vibrations are unmatched."""
     alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
     unlike = [k for k in alone if vibrations[k].share < SHARE]
     reasons = {
@@ -181,9 +181,7 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
 
 
 def _named(modes: Sequence[int]) -> str:
-    """Return the subject and the verb of a sentence about vibrations, as "Vibrations 1, 3 to 7 and 9 are". ``modes``:
-    indices of the vibrations, from 0.
-    """
+    """Return the subject and the verb of a sentence about vibrations: "Vibrations 1, 3 to 7 and 9 are"."""
     runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
     *before, last = [
         each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])

@@ -22,30 +22,29 @@ from .stretch_potential import StretchLoad, StretchModes
 from .vibrations import Springs, Vibrations, modal_loads, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
-"""Smallest fraction of a coarse mode's squared mass norm that must lie in the span of the computed fine modes. A coarse
-mode with a smaller fraction is not matched.
-"""
+"""Smallest fraction of a matched coarse mode that the computed fine modes must represent, by squared mass norm."""
 
 SPARE = 10
-"""Number of fine modes computed beyond the matched ones: the counterparts of the last coarse modes may be among them.
-"""
+"""Number of fine modes computed beyond the matched ones, for counterparts of the last coarse modes."""
 
 MOST = 20
 """Number of coarse modes to compute if the number of matched modes is chosen automatically."""
 
 LIMP = 0.3
-"""Least ratio of a coarse eigenvalue to the paired fine eigenvalue. Below this ratio too few cubature points resolve
-the mode: the mode's stresses at the points are too small to define a usable modal coordinate. Bodies moved correctly at
-ratios of 0.37 or more, and were thrown about at 0.06.
+"""Least ratio of a coarse eigenvalue to the paired fine eigenvalue in a match.
+
+Below this ratio too few cubature points resolve the mode: the mode's stresses at the points are too small to define a
+usable modal coordinate. Bodies moved correctly at ratios of 0.37 or more, and were thrown about at 0.06.
 """
 
 CLUSTER = 1.01
-"""Ratio of successive eigenvalues below which modes form a cluster, which is matched as a whole or not at all."""
+"""Ratio of successive eigenvalues below which modes form a cluster. A cluster is matched as a whole or not at all."""
 
 
 NEAR = 1.15
-"""Two coarse modes whose eigenvalues have a smaller ratio than this may rotate into each other to match the modes of a
-different mesh.
+"""Ratio of two coarse eigenvalues below which their modes may rotate into each other.
+
+The rotation matches the modes of a different mesh.
 """
 
 MIXED = 0.03
@@ -62,11 +61,14 @@ had the right frequencies, but moved a fifth too far.
 class Spectra(NamedTuple):
     """Vibrations of a coarse body and of the finer body to match, without rigid motions.
 
-    Coarse body, c modes: eigenvalues ``coarse`` (c,), 1/s², and mass-orthonormal ``modes`` (c,r,3) over the body's r
-    unknowns. The c modes include one mode beyond those to match, which shows whether a cluster of near-equal
-    eigenvalues continues. Finer body, f modes: eigenvalues ``fine`` (f,), 1/s². ``overlap`` (c,f): mass products of
-    coarse with fine modes. ``is_one_mesh``: True if the two bodies have the same mesh. ``coarse_loads`` (c,l),
-    ``fine_loads`` (f,l): modal loads due to l accelerations (:func:`.vibrations.modal_loads`).
+    Coarse body: ``coarse`` (c,), 1/s², eigenvalues; ``modes`` (c,r,3), mass-orthonormal modes over the body's r
+    unknowns; ``coarse_loads`` (c,l), modal loads due to l accelerations (:func:`.vibrations.modal_loads`). The last of
+    the c modes is not matched: it shows whether a cluster of near-equal eigenvalues continues.
+
+    Finer body: ``fine`` (f,), 1/s², eigenvalues; ``fine_loads`` (f,l), modal loads.
+
+    ``overlap`` (c,f): mass products of coarse with fine modes. ``is_one_mesh``: True if the two bodies have the same
+    mesh.
     """
 
     coarse: np.ndarray
@@ -81,9 +83,9 @@ class Spectra(NamedTuple):
 class Pairs(NamedTuple):
     """Pairs of k coarse and fine modes with matching shapes.
 
-    ``coarse``, ``fine`` (k,): indices of the paired modes. ``shares`` (p,): for each of the p lowest coarse modes, the
-    fraction of the mode's squared mass norm that lies in the span of the fine modes. ``alone`` (a,): coarse modes
-    without a fine counterpart.
+    ``coarse``, ``fine`` (k,): indices of the paired modes. ``shares`` (p,): fraction of each of the p lowest coarse
+    modes that lies in the span of the fine modes, by squared mass norm. ``alone`` (a,): coarse modes without a fine
+    counterpart.
     """
 
     coarse: np.ndarray
@@ -100,15 +102,13 @@ def find_spectra(
     on_progress: OnProgress = ignore_progress,
     finer: Space | None = None,
 ) -> Spectra:
-    """Return the lowest ``count`` + 1 modes of the coarse body, and modes of the finer body to pair with the coarse
-    modes.
+    """Return the lowest ``count`` + 1 modes of a coarse body, and the modes of the finer body to pair.
 
-    The coarse body is ``model`` in its ``space``. The fine modes are those of ``finer``, a model of the same body on a
-    finer mesh. Without ``finer`` the fine modes are those of ``model`` in its full space. If the coarse and the finer
-    body have the same space, the coarse modes serve as fine modes too.
+    The coarse body is ``model`` in its ``space``. ``finer``: model of the same body on a finer mesh; None: ``model`` in
+    its full space. If the coarse and the finer body have the same space, the coarse modes serve as fine modes too.
 
-    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
-    the springs.
+    ``springs``: springs that hold the body in a subspace. In the full space the model itself contains the springs, and
+    this argument is ignored.
     """
     right, rigid = finer or model, rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
@@ -127,9 +127,7 @@ def find_spectra(
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
-    """Return modes (c,r,3) of a space as displacements (c,n,3) of the n vertices of its mesh, or of a ``finer``
-    mesh.
-    """
+    """Return modes (c,r,3) of a space as displacements (c,n,3) of its mesh, or of the ``finer`` mesh."""
     if space.is_reduced:
         modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
     if finer is None:
@@ -139,9 +137,10 @@ def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
-    """Pair the lowest ``count`` modes of the coarse body with modes of the finer body. Three kinds of coarse modes stay
-    unpaired: modes outside the span of the fine modes, modes that the cubature does not resolve, and modes of a cluster
-    of near-equal eigenvalues that continues beyond ``count``.
+    """Pair the lowest ``count`` modes of the coarse body with modes of the finer body.
+
+    Three kinds of coarse modes stay unpaired: modes outside the span of the fine modes, modes that the cubature does
+    not resolve, and modes of a cluster of near-equal eigenvalues that continues beyond ``count``.
     """
     assurance = spectra.overlap[: truncate_at_cluster(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
@@ -151,8 +150,9 @@ def pair(spectra: Spectra, count: int) -> Pairs:
 
 
 def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
-    """Return the largest number of lowest modes, at most ``count``, that does not split a cluster of near-equal
-    eigenvalues (k,).
+    """Return the largest number of lowest modes, at most ``count``, that does not split a cluster.
+
+    ``eigenvalues`` (k,): ascending. A cluster consists of near-equal eigenvalues.
     """
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
@@ -161,8 +161,9 @@ def truncate_at_cluster(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the orthogonal matrix Q (k,k) that combines the k paired coarse modes to approximate the shapes of the
-    fine modes. Column j holds the factors of the coarse modes in the combination for fine mode j. Q is the orthogonal
+    """Return the orthogonal matrix Q (k,k) that combines the coarse modes to approximate the fine modes.
+
+    Column j holds the factors of the k paired coarse modes in the combination for fine mode j. Q is the orthogonal
     matrix nearest to the overlap of coarse with fine modes.
 
     For two different meshes Q is block-diagonal: only coarse modes with near eigenvalues are combined, or coarse modes
@@ -180,23 +181,23 @@ def target_mode_rotation(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 def target_modal_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """Return the target stiffness ``Q diag(lambda) Q^T``, (k,k), 1/s², of the k paired modes in the basis of the coarse
-    modes. lambda are the eigenvalues of the paired fine modes. Q is the orthogonal matrix of
-    :func:`target_mode_rotation`, which combines coarse modes to approximate the fine modes.
+    """Return the target stiffness of the k paired modes in the basis of the coarse modes, (k,k), 1/s².
+
+    The target is ``Q diag(lambda) Q^T``. lambda are the eigenvalues of the paired fine modes. Q is the orthogonal
+    matrix of :func:`target_mode_rotation`.
     """
     Q = target_mode_rotation(spectra, pairs)
     return (Q * spectra.fine[pairs.fine]) @ Q.T
 
 
 def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """Return the matrix ``F = G^-1`` (k,k), which converts a stiffness correction C to modal coordinates q. The
-    converted correction is ``F C F^T``.
+    """Return the matrix F (k,k) that converts a stiffness correction to modal coordinates.
 
-    C acts on the amplitudes a of the k vibration modes u_i, in the displacement ``sum_i a_i u_i``. The modal
-    coordinates q are functions of the elements' stretches. Near rest, ``q = G^T a`` with ``G_ij = u_i . dq_j/dx``.
+    A stiffness correction C acts on the amplitudes a of the k vibration modes u_i, in the displacement ``sum_i a_i
+    u_i``. The modal coordinates q are functions of the elements' stretches. Near rest, ``q = G^T a`` with ``G_ij = u_i
+    . dq_j/dx``. The converted correction is ``F C F^T`` with ``F = G^-1``.
 
-    Springs of pins change the modes, but not q, so that G differs from the identity. F is used only if the coarse and
-    the finer body have different meshes.
+    Springs of pins change the modes, but not q, so that G differs from the identity.
 
     ``modes`` (k,r,3): modes u_i, displacements of r unknowns. ``gradients`` (r,3,k): derivatives dq/dx at rest.
     """
@@ -204,8 +205,10 @@ def modal_coordinate_transform(modes: np.ndarray, gradients: np.ndarray) -> np.n
 
 
 class Matching:
-    """Match method that adds a potential of the stretches to the elastic energy. The potential gives the coarse body
-    the vibrations that the finer body has about its rest shape. See :class:`.methods.MatchMethod`.
+    """Match method that adds a potential of the stretches to the elastic energy.
+
+    The potential gives the coarse body the finer body's vibrations about the rest shape. Implements
+    :class:`.methods.MatchMethod`.
     """
 
     name = "stretch_potential"
@@ -231,17 +234,15 @@ class Matching:
             self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
 
     def _core(self, right: np.ndarray) -> np.ndarray:
-        """Return the stiffness correction C (k,k), 1/s², in the modal coordinates. ``right`` (k,), 1/s²: eigenvalues of
-        the k modes after the correction.
-        """
+        """Return the stiffness correction in modal coordinates, (k,k), 1/s², for target eigenvalues (k,), 1/s²."""
         return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
-        """Return the load with the correcting potential. Return None if the stiffness correction is zero.
+        """Return the load with the correcting potential, or None if the correction is zero.
 
-        ``scale`` (c,): factor of the stiffness per element or cubature point. The potential is scaled together with the
-        elastic energy: the bounds of the potential, as multiples of the elastic energy, do not change. ``beta``, s:
-        stiffness-proportional damping. ``factors`` (f,) multiply the target eigenvalues of the first f coarse modes.
+        ``scale`` (c,): factor of the stiffness per element or cubature point. The bounds of the potential, as multiples
+        of the elastic energy, do not depend on ``scale``. ``beta``, s: stiffness-proportional damping. ``factors``
+        (f,): factors of the target eigenvalues of the first f coarse modes.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)

@@ -11,28 +11,31 @@ from ...mechanics.constraints.anchors import cell_sides
 from ..model.model import Model
 
 LIGHTEST, HEAVIEST = 0.8, 1.25
-"""Bounds of the coarse body's mass, divided by the finer body's mass. Frequencies are proportional to the inverse
-square root of the mass, so another mass would change all frequencies.
-"""
+"""Bounds of the coarse body's mass, divided by the finer body's mass. Another mass would change all frequencies."""
 
 APART = 2.0
-"""Largest accepted difference between two bounding boxes, in cells of the coarse body. One box encloses the held
-vertices of the coarse body, the other box those of the finer body. The boxes differ because pins hold whole tets, which
-are larger in the coarse body.
+"""Largest accepted difference between the bounding boxes of held vertices, in cells of the coarse body.
+
+The boxes of the coarse and of the finer body differ because pins hold whole tets.
 """
 
 NARROW = 0.5
-"""Least extent of the pinned region, in cells; smaller regions act as a point or a line on the coarse body. The extent
-is two standard deviations along the second longest axis. A bar with pins of extent 0.45 had an error of 96 % of the
-amplitude without a match, and 184 % with a match. At an extent of 0.47 the errors were 51 % and 134 %. Bars held at a
-whole end are correct at extents of 0.58 and more.
+"""Least extent of the pinned region, in cells. On the coarse body, smaller regions act as a point or a line.
+
+The extent is two standard deviations along the second longest axis. Bars held at a whole end are correct at extents of
+0.58 and more. Two bars with smaller extents had large errors, in per cent of the amplitude:
+
+    extent    without a match    with a match
+    0.45      96                 184
+    0.47      51                 134
 """
 
 
 def check_mesh_compatibility(coarse: Model, finer: Model, pins: np.ndarray) -> None:
-    """Raise MatchError if ``coarse`` and ``finer`` do not represent the same body, or if the pinned region is too
-    narrow for the coarse mesh. Call it before the modal analysis. ``pins`` (k,3) m: surface points that are held in
-    that analysis.
+    """Check that two meshes represent the same body, before the modal analysis.
+
+    ``pins`` (k,3), m: surface points that are held. Raises MatchError if ``coarse`` and ``finer`` do not represent the
+    same body, or if the pinned region is too narrow for the coarse mesh.
     """
     vertices, more = len(coarse.mesh.rest_positions), len(finer.mesh.rest_positions)
     if more <= vertices:
@@ -70,7 +73,7 @@ def _parts(mesh: TetMesh) -> int:
 
 
 def _second_deviation(positions: np.ndarray) -> float:
-    """Return the standard deviation, m, of positions (k,3) m along their second longest principal axis; 0 on a line."""
+    """Return the standard deviation, m, of positions (k,3) m along their second longest principal axis."""
     away = positions - positions.mean(axis=0)
     return float(np.sqrt(max(np.linalg.eigvalsh(away.T @ away / len(positions))[1], 0.0)))
 

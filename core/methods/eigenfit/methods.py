@@ -1,6 +1,4 @@
-"""Registry of the methods that match the vibrations of a coarse body to those of a finer one. User interfaces offer all
-listed methods, and the tests run them.
-"""
+"""Registry of the methods that match the vibrations of a coarse body to those of a finer one."""
 
 from __future__ import annotations
 
@@ -21,11 +19,11 @@ from .vibrations import Springs
 class MatchMethod(Protocol):
     """Method that matches the vibrations of a body in its space to those of a finer body.
 
-    ``name``: value of the setting; ``label``, ``description``: texts for the user. ``of_positions``: the method adds a
-    potential of the positions. Mixed FEM cannot use such a method, since the potential's negative curvature makes line
-    searches stop too early. ``controls``: the method can scale the stiffness of each vibration separately.
-    ``variants``: tuples of further constructor arguments. Trial simulations in a subspace compare all tuples. In all
-    other cases the first tuple is used.
+    ``name``: value of the setting. ``label``, ``description``: texts for the user. ``of_positions``: True if the method
+    adds a potential of the positions. Mixed FEM cannot use such a method, since the potential's negative curvature
+    makes line searches stop too early. ``controls``: True if the method can scale the stiffness of each vibration
+    separately. ``variants``: tuples of further constructor arguments. Trial simulations in a subspace compare all
+    tuples. In all other cases the first tuple is used.
 
     ``spectra``, ``pairs``: modes of both bodies, and the matched pairs. ``stiffness``: factors per element or cubature
     point, (c,) for the whole stiffness or (c,2) for mu and lambda; None for no change.
@@ -44,17 +42,18 @@ class MatchMethod(Protocol):
     def __init__(
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *variant: float
     ) -> None:
-        """Match the vibrations of the body in ``space``, about its rest shape, to those of the finer body. ``pairs``
-        has at least one pair of modes. A method that ``controls`` vibrations also accepts unpaired modes alone.
-        ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself
-        contains the springs. ``variant``: further arguments, one of the tuples in ``variants``.
+        """Match the vibrations of the body in ``space`` to those of the finer body.
+
+        ``pairs``: at least one pair of modes. A method with ``controls`` also accepts unpaired modes alone.
+        ``springs``: springs that hold the body in a subspace. In the full space the model itself contains the springs,
+        and this argument is ignored. ``variant``: one of the tuples in ``variants``.
         """
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
         """Return the load that the method adds in a step, or None.
 
-        ``scale`` (c,) multiplies the stiffness per element or cubature point. ``beta``, s: stiffness-proportional
-        damping. ``factors`` (f,) multiply the stiffness of the f slowest vibrations, if the method ``controls`` them.
+        ``scale`` (c,): factor of the stiffness per element or cubature point. ``beta``, s: stiffness-proportional
+        damping. ``factors`` (f,): factors of the stiffness of the f slowest vibrations, for a method with ``controls``.
         """
 
 
@@ -71,7 +70,7 @@ MENU = {
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
-"""Label and description of each choice in the settings, by name."""
+"""Label and description of each match method in the settings, by name."""
 
 
 def match_methods(
@@ -81,8 +80,7 @@ def match_methods(
     collides: bool = False,
     hits: bool = False,
 ) -> tuple[type[MatchMethod], ...]:
-    """Return the match methods to try, in order, until one reduces the error of the trial simulation. Raise
-    SettingsError if the method in the settings is unknown. Raise MatchError if the automatic choice has no method.
+    """Return the match methods to try, in order, until one reduces the error of the trial simulation.
 
     The automatic choice begins with fitted materials. Fitted materials add no cost to a step, are more accurate on most
     bodies, and work for bodies that collide. With fitted materials, limbs fold less (``docs/design/eigenfit.md``). Two
@@ -94,6 +92,9 @@ def match_methods(
     that is solved together with others (``collides``), unless the stiffness of individual vibrations is scaled. A body
     without pins that collides with bodies or colliders (``hits``) is not matched to a finer mesh, since its impacts are
     not part of the trial simulation.
+
+    Raises SettingsError if the method in the settings is unknown. Raises MatchError if the automatic choice has no
+    method.
     """
     name = solver.match_method
     if name == AUTOMATIC:
@@ -113,10 +114,10 @@ def match_methods(
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
-    """Raise SettingsError if the match method in the settings is unknown or does not work with the chosen solver.
+    """Check that the match method in the settings works with the chosen solver.
 
-    ``is_controlled``: True if the user scales the stiffness of individual vibrations. SettingsError is then also raised
-    if the match method does not support this scaling.
+    ``is_controlled``: True if the user scales the stiffness of individual vibrations. Raises SettingsError if the match
+    method is unknown, does not work with the solver, or does not support this scaling.
     """
     method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:

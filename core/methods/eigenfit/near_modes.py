@@ -1,9 +1,9 @@
-"""Eigensolver for the lowest modes of a body whose stiffness K changes repeatedly, started from nearby modes.
+"""Eigensolver for the lowest modes of a body whose stiffness changes repeatedly, started from nearby modes.
 
 In the full space, a block Krylov method (Golub and Underwood 1977) starts from a block V of nearby modes, and
-multiplies it repeatedly by ``T = (K + s M)^-1 M``. Rayleigh-Ritz finds the lowest modes in the span of all blocks. The
-inverse power iteration of [EigenFit19] uses only the last block and converges more slowly. In a subspace the dense
-eigenproblem is solved.
+multiplies it repeatedly by ``T = (K + s M)^-1 M``, with the stiffness K, the mass matrix M and a shift s. Rayleigh-Ritz
+finds the lowest modes in the span of all blocks. The inverse power iteration of [EigenFit19] uses only the last block
+and converges more slowly. In a subspace the dense eigenproblem is solved.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from ..subspaces.space import Space
 from .vibrations import Springs, Vibrations, reduced_vibrations
 
 RIGID = 0.01
-"""Threshold below which the eigenvalue of a mode marks a rigid motion, relative to the lowest eigenvalue of the
-vibrations about the rest shape.
-"""
+"""Threshold below which an eigenvalue marks a rigid motion, relative to the lowest vibration about the rest shape."""
 
 SHIFT = 0.1
-"""Shift s, relative to the lowest eigenvalue of the vibrations about the rest shape. With a shift,
-``T = (K + s M)^-1 M`` exists for a free body too. With a smaller shift, vectors multiplied by T would consist mostly of
-rigid motions, which would hide all other modes.
+"""Shift s in ``T = (K + s M)^-1 M``, relative to the lowest eigenvalue of the vibrations about the rest shape.
+
+With a shift, T exists for a free body too. With a smaller shift, vectors multiplied by T would consist mostly of rigid
+motions, which would hide all other modes.
 """
 
 ROUNDS, RESIDUAL = 8, 1e-3
 """ROUNDS: largest number of Krylov blocks. RESIDUAL: tolerance of the residual ``|T u - t u| / t`` of each wanted mode
-u. T is the matrix ``(K + s M)^-1 M``, and t is the eigenvalue of T that belongs to u. The relative error of an
-eigenvalue is the square of the residual.
+u, with the eigenvalue t of ``T = (K + s M)^-1 M``. The relative error of an eigenvalue is the square of the residual.
 """
 
 DEPENDENT = 1e-10
-"""Smallest squared mass norm at which the new part of a direction is kept. The direction has the mass norm 1. The new
-part is the component outside the span of earlier blocks. A smaller new part is round-off and is dropped.
+"""Smallest squared mass norm at which the new part of a direction is kept.
+
+The direction has the mass norm 1. The new part is the component outside the span of earlier blocks. A smaller new part
+is round-off.
 """
 
 
@@ -51,20 +51,20 @@ class NearModes(Protocol):
     def find(
         self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
     ) -> Vibrations:
-        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``. The result has
-        ``count`` modes, and up to ``beyond`` further modes, which may be less exact.
+        """Return the lowest mass-orthonormal modes that are not rigid, for the stiffness ``tangent``.
 
-        ``space``: space with the current moduli, which the stabilization uses. ``near`` (k,r,3): modes from which the
-        iterations start. ``scale``: approximate ratio of the stiffness to the stiffness at rest.
+        The result has ``count`` modes, and up to ``beyond`` further modes, which may be less exact. ``space``: space
+        with the current moduli, which the stabilization uses. ``near`` (k,r,3): modes from which the iterations start.
+        ``scale``: approximate ratio of the stiffness to the stiffness at rest.
         """
 
 
 def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
     """Return the eigensolver for a space: dense in a subspace, block Krylov in the full space.
 
-    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
-    the springs. ``lowest``, 1/s²: lowest eigenvalue of the vibrations about the rest shape. ``residual``: relative
-    tolerance of modes in the full space.
+    ``springs``: springs that hold the body in a subspace. In the full space the model itself contains the springs, and
+    this argument is ignored. ``lowest``, 1/s²: lowest eigenvalue of the vibrations about the rest shape. ``residual``:
+    relative tolerance of modes in the full space.
     """
     return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 
@@ -78,7 +78,7 @@ class _Dense:
     def find(
         self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
     ) -> Vibrations:
-        """Return the lowest modes in a subspace by the dense eigenproblem, as :meth:`NearModes.find`."""
+        """Return the lowest modes in a subspace, from the dense eigenproblem (:meth:`NearModes.find`)."""
         springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
         found = reduced_vibrations(space, springs, self._rigid + count + beyond, tangent)
         return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
@@ -102,7 +102,7 @@ class _Sparse:
     def find(
         self, space: Space, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0
     ) -> Vibrations:
-        """Return the lowest modes in the full space by a block Krylov method, as :meth:`NearModes.find`."""
+        """Return the lowest modes in the full space, by a block Krylov method (:meth:`NearModes.find`)."""
         free, lowest = self._sparsity.free, scale * self._lowest
         self._sparsity.fill(space.stiffness(tangent, SHIFT * lowest), self._values)
         entries, stiffness = self._held
@@ -117,10 +117,9 @@ class _Sparse:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
     def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the eigenvalues (w,), 1/s², and the eigenvectors (3f,w) of the lowest modes that are not rigid. The f
-        free vertices have three components each. At most w = ``count + beyond`` modes are returned. ``block`` (3f,k):
-        start vectors. ``lowest``, 1/s²: estimate of the lowest eigenvalue, which scales the shift and the threshold of
-        rigid modes.
+        """Return the eigenvalues (w,), 1/s², and eigenvectors (3f,w) of the lowest modes that are not rigid.
+
+        ``block`` (3f,k): start vectors, with three components for each of f free vertices.
         """
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
@@ -142,9 +141,7 @@ class _Sparse:
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
 
     def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
-        """Return a mass-orthonormal basis of the part of ``block`` that is orthogonal to V, the earlier vectors.
-        ``MV``: product of the mass matrix and V. The projection is repeated, which removes round-off.
-        """
+        """Return a mass-orthonormal basis of the part of ``block`` that is orthogonal to earlier vectors V."""
         block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
         for _ in range(2):  # Repeating the projection removes round-off.
             block = block - V @ (MV.T @ block)
@@ -155,8 +152,10 @@ class _Sparse:
 
 
 class TrackedModes(NamedTuple):
-    """Modes that continue k earlier modes: ``eigenvalues`` (k,) 1/s² and ``modes`` (k,r,3), in the order of the earlier
-    ones. ``turn`` (k,k) is the orthogonal matrix nearest to the overlap of new (rows) with earlier modes (columns).
+    """Modes that continue k earlier modes, in the order of the earlier modes.
+
+    ``eigenvalues`` (k,), 1/s². ``modes`` (k,r,3). ``turn`` (k,k): orthogonal matrix nearest to the overlap of new
+    (rows) with earlier modes (columns).
     """
 
     eigenvalues: np.ndarray
@@ -165,8 +164,10 @@ class TrackedModes(NamedTuple):
 
 
 def track_modes(found: Vibrations, others: np.ndarray, mass: Any) -> TrackedModes:
-    """Return the k modes among ``found`` that continue the k earlier mass-orthonormal modes ``others`` (k,r,3). Modes
-    are paired by the modal assurance criterion, with the mass matrix ``mass``.
+    """Return the modes among ``found`` that continue earlier modes.
+
+    ``others`` (k,r,3): the k earlier mass-orthonormal modes. ``mass``: mass matrix. Modes are paired by the modal
+    assurance criterion.
     """
     weighed = np.array([mass @ u for u in others]).reshape(len(others), -1)
     overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T

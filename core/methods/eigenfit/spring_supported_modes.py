@@ -1,10 +1,10 @@
-"""Match of a body held by soft springs. The springs take part in the body's vibrations, but not in the modal
-coordinates q of the potential ``V = 1/2 q . C q`` (:mod:`.stretch_potential`).
+"""Stiffness correction for the match of a body that soft springs hold.
 
-Let K be the stiffness with the springs, M the mass matrix, U the modes, and C the stiffness correction in modal
-coordinates. The potential adds ``Y C Y^T`` to K, with ``Y = dq/dx``. Without springs Y is ``M U``, and C has a closed
-form. With springs Y differs from ``M U``, so that the corrected modes leave the span of U, and C is found by
-iterations.
+The springs take part in the body's vibrations, but not in the modal coordinates q of the potential ``V = 1/2 q . C q``
+(:mod:`.stretch_potential`). Let K be the stiffness with the springs, M the mass matrix, U the modes, and C the
+stiffness correction in modal coordinates. The potential adds ``Y C Y^T`` to K, with ``Y = dq/dx``. Without springs Y is
+``M U``, and C has a closed form. With springs Y differs from ``M U``, so that the corrected modes leave the span of U,
+and C is found by iterations.
 
 Near rest all motion lies in the span of the modes U and of the displacements ``(K + s M)^-1 Y`` due to forces Y, with a
 shift s that makes the matrix regular. The iterations use this span alone. Let U' and Lambda' be the modes and
@@ -33,9 +33,10 @@ DEPENDENT = 1e-12
 
 
 class SpringSupportedModes:
-    """Reduced model, near rest, of a body held by soft springs. The basis consists of the body's modes, and of the
-    static displacements due to the forces that are proportional to dq/dx. q are the modal coordinates of the matched
-    vibrations.
+    """Reduced model, near rest, of a body that soft springs hold.
+
+    The basis consists of the body's modes, and of the static displacements due to the forces dq/dx. q are the modal
+    coordinates of the matched vibrations.
 
     Parameters
     ----------
@@ -60,9 +61,10 @@ class SpringSupportedModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """Return the stiffness correction C (k,k), 1/s², in modal coordinates, with which the k matched modes have the
-        stiffness ``target`` (k,k), 1/s². The iterations start from ``near`` (k,k). If they do not converge, return the
-        best iterate.
+        """Return the stiffness correction (k,k), 1/s², that gives the matched modes a target stiffness.
+
+        The correction is in modal coordinates. ``target`` (k,k), 1/s²: stiffness of the k matched modes. ``near``
+        (k,k): start of the iterations. If the iterations do not converge, the best iterate is returned.
         """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
         best, least = near, np.inf

@@ -1,7 +1,7 @@
-"""Kernels for stresses T that are fixed in the material's frame and act on the polar stretch S of the deformation
-gradient F.
+"""Kernels for stresses T that act on the polar stretch S of the deformation gradient F.
 
-With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, in the frame V, by
+The stresses are fixed in the material's frame. With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch
+changes, in the frame V, by
 
     dS_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
@@ -19,16 +19,19 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...foundation.kernels.small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
 
 LEAST = 1e-12
-"""Energy density at strains of about 1e-6, divided by twice the shear modulus. In the quotient ``psi / psi_2``, this
-energy density is added to the numerator and to the denominator. psi is the elastic energy density, and psi_2 its
-quadratic approximation. Without the addition, round-off would dominate the quotient of smaller densities.
+"""Energy density that is added to both sides of the quotient ``psi / psi_2``, divided by twice the shear modulus.
+
+psi is the elastic energy density, and psi_2 its quadratic approximation. Without the addition, round-off would dominate
+the quotient at strains below about 1e-6.
 """
 
 
 @parallel_kernel
 def fill_stress(begin, end, U, sigma, V, T, out):
-    """Fill ``out`` (m,3,3) with the derivative by F of ``T : S(F)`` per element, for the polar stretch S of ``F = U
-    diag(sigma) V^T`` and constant stresses T (m,6) with doubled off-diagonal entries.
+    """Fill ``out`` (m,3,3) with the derivative of ``T : S(F)`` by the deformation gradient F, per element.
+
+    S is the polar stretch of ``F = U diag(sigma) V^T``. ``T`` (m,6): constant stresses with doubled off-diagonal
+    entries.
     """
     A, D, scratch = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(begin, end):
@@ -47,12 +50,11 @@ def fill_stress(begin, end, U, sigma, V, T, out):
 
 @parallel_kernel
 def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
-    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` per element, and ``bend`` (m,6) with the derivative of g by
-    the stretch S.
+    """Fill ``factor`` (m,) with ``g = sqrt(psi / psi_2)`` per element, and ``bend`` (m,6) with dg/dS.
 
-    ``shift`` (m,6): S - I; ``energies`` (m,): energy densities psi; ``stresses`` (m,3): principal stresses in the
-    frames Q (m,3,3); ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy psi_2. If psi is not finite,
-    g is set to 1: the elastic energy of the body is not finite then, so g does not matter.
+    S is the polar stretch. ``shift`` (m,6): S - I. ``energies`` (m,): energy densities psi. ``stresses`` (m,3):
+    principal stresses in the frames Q (m,3,3). ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy
+    psi_2. If psi is not finite, g is set to 1.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -76,12 +78,12 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 @parallel_kernel
 def fill_along(begin, end, given, factor, along, onto, out):
-    """Multiply vectors by the derivative of the strain measure ``phi = g (S - I)`` of each element, or by the transpose
-    of the derivative. S is the stretch, and g a scalar function of S (:mod:`.stretch_measure`).
+    """Multiply vectors by the derivative of the strain measure ``phi = g (S - I)`` per element, or by its transpose.
 
-    The kernel fills ``out`` (m,6) with ``factor * given + dot(along, given) * onto``. ``given`` (m,6): vectors to
-    multiply. ``factor`` (m,): values of g. For the derivative, ``along`` (m,6) is the derivative of g, and ``onto``
-    (m,6) is S - I. For the transpose, ``along`` and ``onto`` are exchanged.
+    S is the polar stretch, and g a scalar function of S (:mod:`.stretch_measure`). The kernel fills ``out`` (m,6) with
+    ``factor * given + dot(along, given) * onto``. ``given`` (m,6): vectors to multiply. ``factor`` (m,): values of g.
+    For the derivative, ``along`` (m,6) is dg/dS, and ``onto`` (m,6) is S - I. For the transpose, ``along`` and ``onto``
+    are exchanged.
     """
     for e in range(begin, end):
         part = 0.0
@@ -93,16 +95,17 @@ def fill_along(begin, end, given, factor, along, onto, out):
 
 @parallel_kernel
 def subtract_curvature_share(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
-    """Subtract a part of each element's second derivatives of the energy density psi, in place. The part is due to the
-    curvature of the strain measure phi (:mod:`.stretch_measure`).
+    """Subtract the part of each element's second derivatives that is due to the curvature of the strain measure, in
+    place.
 
-    With Hooke's tensor C, ``psi = 1/2 phi : C : phi``. The second derivatives of psi are the sum of ``dphi : C : dphi``
-    and of a contribution of the curvature of phi. The fraction ``share`` (m,) of this contribution is subtracted.
+    With Hooke's tensor C and the strain measure phi (:mod:`.stretch_measure`), the energy density is ``psi = 1/2 phi :
+    C : phi``. The second derivatives of psi are the sum of ``dphi : C : dphi`` and of a contribution of the curvature
+    of phi. The fraction ``share`` (m,) of this contribution is subtracted.
 
     The second derivatives are stored as ``curvature`` (m,3,3) by the principal stretches, ``flip`` (m,3) for shears,
-    and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches; ``stresses`` (m,3): principal stresses;
-    ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy density psi_2; ``factor`` (m,):
-    ``sqrt(psi / psi_2)``.
+    and ``twist`` (m,3) for rotations. ``values`` (m,3): principal stretches. ``stresses`` (m,3): principal stresses.
+    ``at_rest`` (m,2): 2 mu and lambda, which define the quadratic energy density psi_2. ``factor`` (m,): ``sqrt(psi /
+    psi_2)``.
     """
     linear, bend = np.empty(3), np.empty(3)
     for e in range(begin, end):

@@ -24,8 +24,7 @@ from .stretch_kernels import LEAST, fill_along, fill_measure, subtract_curvature
 
 
 class Measured(NamedTuple):
-    """Strain measure ``phi = factor (S - I)`` of m elements, with the quantities that define it. S is the polar
-    stretch.
+    """Strain measure ``phi = factor (S - I)`` of m elements with the polar stretches S.
 
     ``shift`` (m,6): S - I. ``factor`` (m,): ``sqrt(psi / psi_2)``, with the energy density psi and its quadratic
     approximation psi_2. ``bend`` (m,6): derivative of the factor by S; off-diagonal entries are doubled. ``energies``
@@ -43,30 +42,34 @@ class Measured(NamedTuple):
 
     @property
     def phi(self) -> np.ndarray:
-        """Strain measure phi per element, (m,6)."""
+        """Strain measure per element, (m,6)."""
         return self.factor[:, None] * self.shift
 
     def change(self, ds: np.ndarray) -> np.ndarray:
-        """Return the linearized change (m,6) of the strain measure phi due to changes ``ds`` (m,6) of the polar
-        stretches.
+        """Return the linearized change (m,6) of the strain measure.
+
+        ``ds`` (m,6): changes of the polar stretches.
         """
         out = np.empty_like(self.shift)
         fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``b . phi`` with respect to each element's stretch. phi is the strain measure.
-        ``by`` (m,6): the constant vectors b of the elements.
+        """Return the derivative (m,6) of ``b . phi`` by the stretch of each element.
+
+        phi is the strain measure. ``by`` (m,6): the constant vectors b.
         """
         out = np.empty_like(self.shift)
         fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
-        """Add the Hessian of ``b . phi`` with respect to the stretches to ``tangent``, in place. phi is the strain
-        measure. ``by`` (m,6): the constant stresses b of the elements. The Hessian is approximated as if b were
-        parallel to ``C : phi``, with Hooke's tensor C. Elements that would become stiffer are left unchanged. Without
-        this term, a potential that cancels most of the stiffness needs up to five times the iterations.
+        """Add the Hessian of ``b . phi`` by the stretches to ``tangent``, in place.
+
+        phi is the strain measure. ``by`` (m,6): the constant stresses b of the elements. The Hessian is approximated as
+        if b were parallel to ``C : phi``, with Hooke's tensor C. Elements that would become stiffer are left unchanged.
+
+        Without this term, a potential that cancels most of the stiffness needs up to five times the iterations.
         """
         taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
         share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
@@ -74,9 +77,7 @@ class Measured(NamedTuple):
 
 
 class StretchMeasure:
-    """Strain measure phi per element: with Hooke's tensor C at rest, ``1/2 phi : C : phi`` is the elastic energy
-    density.
-    """
+    """Strain measure phi per element: ``1/2 phi : C : phi`` is the elastic energy density, with Hooke's tensor C."""
 
     def __init__(self, elastic: ElasticDensity) -> None:
         self._elastic = elastic
@@ -87,7 +88,7 @@ class StretchMeasure:
         """2 mu and lambda per element at rest, (m,2), Pa."""
 
     def at(self, stretch: Stretch) -> Measured:
-        """Return phi and the quantities that define it at the stretches of all m elements."""
+        """Return the strain measure of all elements at a stretch."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
         shift, factor, bend = stretch.s - IDENTITY_STRETCH, np.empty(m), np.empty((m, 6))

@@ -1,9 +1,9 @@
-"""Potential of the stretches that gives a coarse body the vibrations of a fine one ([EigenFit19], without its
-eigenproblem in every step).
+"""Potential of the stretches that gives a coarse body the vibrations of a fine one.
 
-Let u_i be mass-orthonormal modes at rest, with ``K u_i = lambda_i M u_i`` for the stiffness K and the mass matrix M.
-The modes are the columns of U. In element e with the volume w_e, mode i has the stress sigma_i,e. With a stiffness
-correction C, the modal coordinates q and the potential V are
+The method is [EigenFit19] without its eigenproblem in every step. Let u_i be mass-orthonormal modes at rest, with ``K
+u_i = lambda_i M u_i`` for the stiffness K and the mass matrix M. The modes are the columns of U. In element e with the
+volume w_e, mode i has the stress sigma_i,e. With a stiffness correction C, the modal coordinates q and the potential V
+are
 
     q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
@@ -39,7 +39,7 @@ from .stretch_kernels import fill_stress
 from .stretch_measure import Measured, StretchMeasure
 
 _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-"""How often each of the six numbers 11, 22, 33, 23, 13, 12 occurs in a symmetric 3 x 3 tensor."""
+"""Number of occurrences of the entries 11, 22, 33, 23, 13, 12 in a symmetric 3 x 3 tensor."""
 
 
 STILL = 1e-12
@@ -47,8 +47,9 @@ STILL = 1e-12
 
 
 class StretchModes:
-    """Modal coordinates q of k vibration modes u_i, as functions of the elements' polar stretches. At rest, without
-    springs, the derivative dq_i/dx is ``M u_i`` with the mass matrix M.
+    """Modal coordinates q of k vibration modes u_i, as functions of the elements' polar stretches.
+
+    At rest, without springs, the derivative dq_i/dx is ``M u_i`` with the mass matrix M.
 
     Parameters
     ----------
@@ -75,8 +76,9 @@ class StretchModes:
         """Derivatives dq/dx of the modal coordinates at rest, (r,3,k)."""
 
     def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
-        """Return the derivatives dq/dx of the modal coordinates at a deformation: (r,3,k) for all k modes, or (r,3,w)
-        for the w modes with the indices ``which``.
+        """Return the derivatives dq/dx of the modal coordinates at a deformation, (r,3,k).
+
+        ``which``: indices of the modes to return; None: all k modes.
         """
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
@@ -85,13 +87,15 @@ class StretchModes:
         return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
-        """Return the modal coordinates q (k,), kg^(1/2) m. ``at``: strain measure of all elements."""
+        """Return the modal coordinates, (k,) kg^(1/2) m, for the strain measure of all elements."""
         return at.phi.reshape(-1) @ self._weighted
 
     def compliance(self, elastic: ElasticDensity) -> np.ndarray:
-        """Return the modal compliance G (k,k), s²: products of the modes' stresses with the inverse of Hooke's tensor.
-        By Cauchy-Schwarz ``1/2 q . G^-1 q <= W`` for the energy W of ``elastic``, whose element stiffness may be
-        scaled.
+        """Return the modal compliance G (k,k), s².
+
+        G consists of the products of the modes' stresses with the inverse of Hooke's tensor. By Cauchy-Schwarz ``1/2 q
+        . G^-1 q <= W`` with the modal coordinates q and the energy W of ``elastic``. The stiffness of the elements in
+        ``elastic`` may be scaled.
         """
         shear, lam = self.measure.at_rest.T
         weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
@@ -100,10 +104,11 @@ class StretchModes:
         return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
 
     def scaled(self, scale: np.ndarray) -> np.ndarray:
-        """Return the matrix L (k,k) that adapts a stiffness correction C to a changed stiffness of the elements. The
-        adapted correction is ``L C L^T``. ``scale`` (m,): factor of each element's stiffness. The potential
-        ``1/2 q . C q`` of the modal coordinates q lies between two multiples of the elastic energy. L leaves the two
-        multiples unchanged. For a uniform scale, L is ``sqrt(scale)`` times the identity.
+        """Return the matrix L (k,k) that adapts a stiffness correction C to a changed stiffness of the elements.
+
+        The adapted correction is ``L C L^T``. ``scale`` (m,): factor of each element's stiffness. The potential ``1/2 q
+        . C q`` of the modal coordinates q lies between two multiples of the elastic energy. L leaves the two multiples
+        unchanged. For a uniform scale, L is ``sqrt(scale)`` times the identity.
         """
         if (scale == scale[0]).all():
             return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
@@ -114,46 +119,51 @@ class StretchModes:
         return root[:, None] * L / root
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """Return the modal coordinates q (k,), kg^(1/2) m, at the unknowns x (r,3)."""
+        """Return the modal coordinates, (k,) kg^(1/2) m, at the unknowns x (r,3)."""
         return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
-        """Return the linearized change (k,) of the modal coordinates q due to changes ds (m,6) of the stretches.
-        ``at``: strain measure before the change.
+        """Return the linearized change (k,) of the modal coordinates.
+
+        ``at``: strain measure before the change. ``ds`` (m,6): changes of the stretches.
         """
         return at.change(ds).reshape(-1) @ self._weighted
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``b . q`` with respect to the polar stretch of each element, per unit volume.
+        """Return the derivative (m,6) of ``b . q`` by the polar stretch of each element, per unit volume.
+
         q (k,) are the modal coordinates. ``at``: current strain measure. ``by`` (k,): the constant vector b.
         """
         return at.slope(self.stresses(by))
 
     def stresses(self, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,6) of ``b . q`` with respect to the strain measure phi of each element, per unit
-        volume. q (k,) are the modal coordinates. ``by`` (k,): the constant vector b.
+        """Return the derivative (m,6) of ``b . q`` by the strain measure of each element, per unit volume.
+
+        q (k,) are the modal coordinates. ``by`` (k,): the constant vector b.
         """
         return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
-        """Return the derivative (m,3,3) of ``b . q`` with respect to the deformation gradient F of each element, per
-        unit volume. q (k,) are the modal coordinates. ``at``: current strain measure. ``by`` (k,): the constant vector
-        b.
+        """Return the derivative (m,3,3) of ``b . q`` by the deformation gradient of each element, per unit volume.
+
+        q (k,) are the modal coordinates. ``at``: current strain measure. ``by`` (k,): the constant vector b.
         """
         P = np.empty_like(deformation.F)
         fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
         return P
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives dq/dx of the modal coordinates at rest, (r,3,k), rotated by the mean rotation of the
-        body.
+        """Return the derivatives dq/dx at rest, rotated by the body's mean rotation, (r,3,k).
+
+        q are the modal coordinates.
         """
         return mean_rotation(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
 def mean_rotation(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
-    """Return the mean rotation (3,3) of a deformed body: the rotation nearest to the polar rotations of its elements,
-    which have the ``weights`` (m,).
+    """Return the mean rotation (3,3) of a deformed body.
+
+    The mean rotation is nearest to the polar rotations of the elements. ``weights`` (m,): weights of the elements.
     """
     rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
     U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
@@ -175,10 +185,10 @@ class StretchLoad:
         self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
-        """Return the potential in a step: ``1/2 q . C q`` of the modal coordinates q, plus the damping term
-        ``beta / (2 step) (q - q_b) . C (q - q_b)``. C is the stiffness correction, and beta, s, the
-        stiffness-proportional damping. The time integration rule extrapolates the coordinates q_b from the coordinates
-        of the previous steps.
+        """Return the potential of the load in a step, with stiffness-proportional damping.
+
+        The potential is ``1/2 q . C q + beta / (2 step) (q - q_b) . C (q - q_b)`` with the modal coordinates q and the
+        stiffness correction C. The time integration rule extrapolates q_b from the coordinates of the previous steps.
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
@@ -188,11 +198,10 @@ class StretchLoad:
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def energy_fraction_removed(self, elastic: ElasticDensity, x: np.ndarray) -> float:
-        """Return the elastic energy that the potential V cancels at the unknowns ``x`` (r,3), divided by the largest
-        energy that V could cancel.
+        """Return the elastic energy that the potential cancels, relative to the largest energy that it could cancel.
 
-        The result is ``-V / ((1 - b) W)``, from 0 to 1. W is the energy of ``elastic`` at x, and b is the lower bound
-        of ``(W + V) / W`` over all strains.
+        The result is ``-V / ((1 - b) W)``, from 0 to 1, at the unknowns ``x`` (r,3). V is the potential, W is the
+        energy of ``elastic``, and b is the lower bound of ``(W + V) / W`` over all strains.
         """
         G = self._modes.compliance(elastic)
         q, root = self._modes.at(x), np.linalg.cholesky(G)
@@ -202,11 +211,11 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """Potential of the modal coordinates q (k,) during a step: ``1/2 q . C q``, plus the damping term
-    ``friction / 2 (q - base) . C (q - base)``.
+    """Potential of the modal coordinates q (k,) during a step, with stiffness-proportional damping.
 
-    ``core``: stiffness correction C (k,k), 1/s². ``friction``: coefficient of stiffness-proportional damping, s,
-    divided by the time step, s. ``base`` (k,): modal coordinates extrapolated from the previous steps.
+    The potential is ``1/2 q . C q + friction / 2 (q - base) . C (q - base)``. ``core``: stiffness correction C (k,k),
+    1/s². ``friction``: damping coefficient, s, divided by the time step, s. ``base`` (k,): modal coordinates
+    extrapolated from the previous steps. ``is_strong``: True if C may be many times the stiffness of the modes.
     """
 
     def __init__(
@@ -223,19 +232,14 @@ class StretchPotential(StrainPotential):
         return (1.0 + self._friction) * self._core
 
     def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
-        """Return the strain measure and the modal coordinates q (k,) at a stretch. The last result is cached, since an
-        iteration begins at the stretch where a line search ended.
-        """
+        """Return the strain measure and the modal coordinates (k,) at a stretch."""
         if self._last is None or self._last[0] is not stretch.values:
             at = self._modes.measure.at(stretch)
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
     def _change(self, at: Measured, residual: np.ndarray) -> np.ndarray:
-        """Return the change (k,) of the modal coordinates due to ``residual`` (m,6). The residual of Mixed FEM is the
-        difference between the polar stretches of the positions and the independent stretches. The result is cached,
-        since an iteration needs it twice.
-        """
+        """Return the change (k,) of the modal coordinates due to the stretch residual (m,6) of Mixed FEM."""
         if self._apart is None or self._apart[0] is not at or self._apart[1] is not residual:
             self._apart = at, residual, self._modes.change(at, residual)
         return self._apart[2]
@@ -252,11 +256,12 @@ class StretchPotential(StrainPotential):
     def forces(
         self, deformation: Deformation, stretch: Stretch, residual: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
-        """Return the stresses (m,3,3), Pa, of the potential: its derivative by the deformation gradient F, per volume.
+        """Return the stresses (m,3,3), Pa, of the potential.
 
-        ``residual`` (m,6): stretch of the positions minus ``stretch``, if ``stretch`` is an independent stretch of
-        Mixed FEM. ``bends``: True to add the second derivative of the potential times ``residual``. This term results
-        from eliminating the independent stretches.
+        The stresses are the derivative by the deformation gradient, per volume. ``stretch``: polar stretch, or
+        independent stretch of Mixed FEM. ``residual`` (m,6): stretch of the positions minus the independent stretch;
+        None outside Mixed FEM. ``bends``: True to add the second derivative of the potential times ``residual``. This
+        term results from eliminating the independent stretches.
         """
         at, q = self._at(stretch)
         by = self._slope(q)
@@ -265,14 +270,17 @@ class StretchPotential(StrainPotential):
         return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
-        """Return the stiffness ``Y C Y^T``, N/m, of the potential. Y is the gradient dq/dx of the modal coordinates. C
-        is the stiffness correction, multiplied by a factor for the damping.
+        """Return the stiffness of the potential as the low-rank matrix ``Y C Y^T``, N/m.
+
+        Y is the gradient dq/dx of the modal coordinates. C is the stiffness correction, multiplied by a factor for the
+        damping.
 
         By default Y is the gradient at rest, rotated by the mean rotation that the body has in the first iteration of
-        the step. A bar that swings by half its length needs as few iterations with this Y as with the exact gradient. A
-        strong potential (``is_strong``) may be many times as stiff as the modes, and uses the exact Y in each
-        iteration. If a potential makes the body ten times as stiff, the approximate Y takes up to three times the
-        iterations. The approximate Y may then not give a descent direction of the merit of Mixed FEM.
+        the step. A bar that swings by half its length needs as few iterations with this Y as with the exact gradient.
+
+        A strong potential (``is_strong``) uses the exact Y in each iteration. If a potential makes the body ten times
+        as stiff, the approximate Y takes up to three times the iterations, and may not give a descent direction of the
+        merit of Mixed FEM.
         """
         if self.is_strong:  # The approximate Y would take up to three times the iterations.
             used = np.flatnonzero(self._core.any(axis=0))
@@ -282,18 +290,20 @@ class StretchPotential(StrainPotential):
         return self._low_rank
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
-        """Subtract stiffness from the elastic ``tangent``, in place: the part of the potential's second derivatives
-        that is due to the curvature of q(S). q are the modal coordinates as functions of the stretches S. Elements that
-        would become stiffer are left unchanged.
+        """Subtract stiffness of the potential from the elastic ``tangent``, in place.
+
+        The subtracted part is due to the curvature of q(S). q are the modal coordinates as functions of the stretches
+        S. Elements that would become stiffer are left unchanged.
         """
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def step_by(self, stretch: Stretch, residual: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
-        """Return the potential's contributions to an iteration of Mixed FEM: to the Lagrange multipliers, and to the
-        predicted decrease of the merit. ``ds`` (m,6): changes of the independent stretches in the iteration.
-        ``residual`` (m,6): stretch of the positions minus the independent stretch. ``bends``: False to leave out the
-        potential's second derivative.
+        """Return the contributions of the potential to an iteration of Mixed FEM.
+
+        The contributions are added to the Lagrange multipliers and to the predicted decrease of the merit. ``residual``
+        (m,6): stretch of the positions minus the independent stretch. ``ds`` (m,6): changes of the independent
+        stretches. ``bends``: False to leave out the potential's second derivative.
         """
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)

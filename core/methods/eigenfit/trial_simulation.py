@@ -1,12 +1,12 @@
-"""Error of a matched body relative to the finer body under the same load, in a trial simulation before a bake.
+"""Error of a matched coarse body under a load, measured in a trial simulation before a bake.
 
-The trial is needed because vibrations about the rest shape predict small movements only. Example: in a subspace of 8
-modes, a boat with correct vibrations moved by a fifth of its size. The error was 21 % of the movement, where the
-vibrations had predicted 6 %.
+The error is relative to the finer body under the same load. The trial is needed because vibrations about the rest shape
+predict small movements only. Example: in a subspace of 8 modes, a boat with correct vibrations moved by a fifth of its
+size. The error was 21 % of the movement, where the vibrations had predicted 6 %.
 
-One load excites the slowest vibrations, which every body has, also a free body. The others accelerate a pinned body
-along its axes, as gravity does (:func:`trial_loads`). A uniformly stiffer body moves through the same displacements in
-less time, so its trial needs no new simulation.
+One load excites the slowest vibrations of any body, also of a free one. The other loads accelerate a pinned body along
+its axes, as gravity does (:func:`trial_loads`). A uniformly stiffer body moves through the same displacements in less
+time, so its trial needs no new simulation.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .vibrations import Springs, Vibrations, rigid_count, vibrations
 
 PUSHING, BESIDE = 4, 6
 """PUSHING: number of slowest vibrations that the load excites, each by an equal force. BESIDE: number of further
-vibrations to compute. The load excites a cluster of equal eigenvalues as a whole, and the last cluster may extend
-beyond the first PUSHING vibrations.
+vibrations to compute, since the last cluster of equal eigenvalues may extend beyond the first PUSHING vibrations.
 """
 
 BENT = 0.1
-"""Largest displacement in linear statics under the load, divided by the body's size. The load is scaled to this
-displacement. Displacements in the trial simulation are 1.5 times as large.
+"""Largest displacement in linear statics under the load, divided by the body's size.
+
+The load is scaled to this displacement. Displacements in the trial simulation are 1.5 times as large.
 """
 
 STEPS = 16
@@ -50,19 +50,19 @@ SLOWEST, TURNING, THIN, LONG = "slowest", "turning", "thin", "long"
 """Names of the loads (:func:`trial_loads`)."""
 
 SLENDER = 2.0
-"""Ratio of the longest side to the second longest, above which a body is slender."""
+"""Ratio of the longest side to the second longest above which a body is slender."""
 
 MORE = 4
-"""Number of vibrations that trials match in addition to the number that :func:`.error_estimate.sufficient_mode_count`
-returns.
-"""
+"""Number of vibrations that trials match beyond :func:`.error_estimate.sufficient_mode_count`."""
 
 ITERATIONS = 100
 """Largest number of iterations of a step: trial simulations are comparable only if their steps converge."""
 
 NEARER, WORSE = 0.8, 0.005
-"""Conditions under which a match is accepted. NEARER: largest error of a body matched to another mesh, relative to its
-error without a match. WORSE: largest increase of the error under any load, relative to the movement.
+"""Conditions under which a match is accepted.
+
+NEARER: largest error of a body matched to another mesh, relative to its error without a match. WORSE: largest increase
+of the error under any load, relative to the movement.
 """
 
 COSTLIER_GAIN = 0.03
@@ -70,9 +70,10 @@ COSTLIER_GAIN = 0.03
 
 
 class ReferenceTrajectory(NamedTuple):
-    """Trial simulation of the finer body in its full space. ``push`` (n,3) N: constant load; ``eigenvalue``, 1/s²:
-    slowest vibration; ``displacements`` (steps+1,n,3) m, float32 as in the frame store. A period of the slowest
-    vibration has STEPS time steps.
+    """Trial simulation of the finer body in its full space.
+
+    ``push`` (n,3) N: constant load. ``eigenvalue``, 1/s²: slowest vibration. ``displacements`` (steps+1,n,3) m,
+    float32. A period of the slowest vibration has STEPS time steps.
     """
 
     push: np.ndarray
@@ -85,8 +86,9 @@ class ReferenceTrajectory(NamedTuple):
         return 2.0 * np.pi / np.sqrt(self.eigenvalue) / STEPS
 
     def stiffer(self, by: float) -> ReferenceTrajectory:
-        """Return the trial simulation of a body that is ``by`` times as stiff: the displacements are the same, the load
-        and the eigenvalue are ``by`` times as large.
+        """Return the trial simulation of a body that is ``by`` times as stiff.
+
+        The displacements are the same. The load and the eigenvalue are ``by`` times as large.
         """
         return self._replace(push=by * self.push, eigenvalue=by * self.eigenvalue)
 
@@ -98,10 +100,11 @@ def reference_trajectory(
     swings: int = 1,
     load: str = SLOWEST,
 ) -> ReferenceTrajectory:
-    """Simulate a model in its full space under a constant load, for ``swings`` periods of its slowest vibration.
+    """Simulate a model in its full space under a constant load.
 
-    ``load`` is one of the names in :func:`trial_loads`. ``holding_loads`` are additional loads that hold the body, such
-    as springs of pins. Raise DivergenceError if positions are not finite.
+    ``swings``: duration, in periods of the slowest vibration. ``load``: one of the names in :func:`trial_loads`.
+    ``holding_loads``: additional loads that hold the body, such as springs of pins. Raises DivergenceError if positions
+    are not finite.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -118,12 +121,15 @@ def reference_trajectory(
 
 
 def trial_loads(is_free: bool, sides: np.ndarray) -> tuple[str, ...]:
-    """Return the names of the loads of trial simulations between two meshes, for a body with the bounding box ``sides``
-    (3,), m. ``is_free``: the body has no pins.
+    """Return the names of the loads of trial simulations between two meshes.
 
-    SLOWEST excites the slowest vibrations alone. TURNING accelerates the body across its longest side and turns it
-    about this side; a free body is bent and twisted instead. THIN and LONG accelerate it along its shortest and its
-    longest side. LONG is left out for slender bodies, which yield little in that direction.
+    ``is_free``: True if the body has no pins. ``sides`` (3,), m: sides of the bounding box.
+
+    - SLOWEST excites the slowest vibrations alone.
+    - TURNING accelerates the body across its longest side and turns the body about this side. A free body is bent and
+      twisted instead.
+    - THIN and LONG accelerate the body along its shortest and its longest side. LONG is left out for slender bodies,
+      which yield little in that direction.
     """
     if is_free:
         return SLOWEST, TURNING
@@ -132,10 +138,10 @@ def trial_loads(is_free: bool, sides: np.ndarray) -> tuple[str, ...]:
 
 
 def _slowest(found: Vibrations) -> np.ndarray:
-    """Return the accelerations (n,3) that excite the slowest vibrations, each by an equal force. In each cluster of
-    equal eigenvalues the modes are combined by the projection of a fixed random field onto the modes of the cluster.
-    Round-off determines the signs of modes and the basis within a cluster; the projection makes the load independent of
-    both.
+    """Return the accelerations (n,3) that excite each of the slowest vibrations by an equal force.
+
+    Round-off determines the signs of modes, and the basis of a cluster of equal eigenvalues. A fixed random field is
+    therefore projected onto the modes of each cluster.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -148,7 +154,7 @@ def _slowest(found: Vibrations) -> np.ndarray:
 
 
 def _accelerations(model: Model, load: str, is_free: bool) -> np.ndarray:
-    """Return the accelerations (n,3), without unit, of the load TURNING, THIN or LONG (:func:`trial_loads`)."""
+    """Return the accelerations (n,3), without unit, of the load TURNING, THIN or LONG."""
     X = model.mesh.rest_positions - model.mesh.rest_positions.mean(axis=0)
     thin, middle, long = np.eye(3)[np.argsort((np.ptp(X, axis=0) / model.size).round(6), kind="stable")]
     if load != TURNING:
@@ -186,16 +192,18 @@ class ErrorTest:
         self._plain: list[float] = []
 
     def error_of(self, matching: MatchMethod | None = None) -> float:
-        """Return the error of the body: the largest distance of any point from its reference position at any time,
-        divided by the largest reference displacement. Of several loads, the largest error is returned. ``matching`` is
-        the match to test; None: the unmatched body.
+        """Return the largest error of the body over all loads.
+
+        The error is the largest distance of any point from its reference position at any time, divided by the largest
+        reference displacement. ``matching``: the match to test; None: the unmatched body.
         """
         return max(self._errors(matching))
 
     def estimates(self, matching: MatchMethod) -> list[Estimate]:
-        """Return the measured errors: per load the error of the whole trial, and before it, if the trial lasts several
-        periods of the slowest vibration, the error of the first half period. An entry holds the error without a match
-        and the error with the match ``matching``.
+        """Return the measured errors without a match and with the match ``matching``.
+
+        Each load has an entry for the whole trial. If the trial lasts several periods of the slowest vibration, an
+        entry for the first half period comes before.
         """
         return [Estimate(*each) for each in zip(self._errors(None), self._errors(matching), strict=True)]
 
@@ -228,9 +236,10 @@ class ErrorTest:
 
 
 def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Return True if the measured errors ``off`` (:meth:`ErrorTest.estimates`) justify a match. The match must not
-    increase an error by more than WORSE. Between two different meshes, the largest matched error must also be less than
-    NEARER times the largest unmatched error.
+    """Return True if the measured errors justify a match.
+
+    ``off``: result of :meth:`ErrorTest.estimates`. The match must not increase an error by more than WORSE. Between two
+    different meshes, the largest matched error must also be less than NEARER times the largest unmatched error.
     """
     if any(matched > plain + WORSE for plain, matched in off):
         return False
@@ -238,9 +247,11 @@ def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
-    """Return one or two candidate sets of paired modes. The first set pairs the lowest ``count`` modes. The second set
-    also pairs the next few modes, whose number is the constant MORE. The second set is left out if it has no more pairs
-    than the first set, if the spectra have too few modes, or if the user has set ``count`` (``is_set``).
+    """Return one or two candidate sets of paired modes.
+
+    The first set pairs the lowest ``count`` modes. The second set also pairs the next MORE modes. The second set is
+    left out if it has no more pairs than the first, if the spectra have too few modes, or if the user has set ``count``
+    (``is_set``).
     """
     few, more = pair(spectra, count), count + MORE
     is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
@@ -255,13 +266,13 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """Return the best match among those of several ``methods``, which are ordered by their cost per step. ``off``
-    measures the error of a match; without it, return the match by the first method.
+    """Return the best match among those of several ``methods``.
 
-    A costlier method is chosen only if it reduces the error by more than COSTLIER_GAIN. In a subspace, a method with
-    several ``variants`` is tried with each variant and each set of ``pairs``. In all other cases a method is tried only
-    with its first variant and the first set. Errors are rounded to a thousandth, so that a bake that continues on
-    another machine makes the same choice.
+    The methods are ordered by their cost per step. ``off`` measures the error of a match; without ``off``, the first
+    method is chosen. A costlier method is chosen only if it reduces the error by more than COSTLIER_GAIN.
+
+    In a subspace, a method with several ``variants`` is tried with each variant and each set of ``pairs``. In all other
+    cases a method is tried only with its first variant and the first set.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
@@ -297,9 +308,7 @@ def _moved(
     solver: str,
     on_progress: OnProgress = ignore_progress,
 ) -> np.ndarray:
-    """Simulate a space from rest under a load ``push`` (r,3) N, with the time steps of the reference ``swing``. Return
-    the unknowns (steps+1,r,3) at the start and after each step.
-    """
+    """Simulate a space from rest under a load ``push`` (r,3) N, and return the unknowns (steps+1,r,3)."""
     # BDF2, since implicit Euler damps steps this long: it gave an error of 8 % for a body with 13 %.
     settings = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=ITERATIONS, solver=solver, integrator="bdf2")
     stepper, state = make_solver(space, settings), space.rest_state()

@@ -1,7 +1,8 @@
 """Free vibrations at rest: the lowest eigenpairs of ``K u = omega² M u``, in the full space or in a subspace.
 
-K is the elastic stiffness at rest plus that of springs that hold the body. Modes are mass-orthonormal. Each connected
-component has six modes of zero frequency if it is free, and three if it is held at a point (:func:`rigid_count`).
+K is the elastic stiffness at rest plus the stiffness of springs that hold the body. Modes are mass-orthonormal. Each
+connected component has six modes of zero frequency if it is free, and three if it is held at a point
+(:func:`rigid_count`).
 """
 
 from __future__ import annotations
@@ -27,27 +28,34 @@ from ..subspaces.reduced_stiffness import symmetric
 from ..subspaces.space import Space
 
 HELD = 1e-9
-"""Ratio of two stiffnesses: the stiffness of the pins against a rigid motion, divided by the stiffness of the stiffest
-pin. Below this ratio the motion counts as free.
+"""Stiffness of the pins against a rigid motion below which the motion counts as free.
+
+The stiffness is relative to that of the stiffest pin.
 """
 
 
 RESIDUAL = 1e-9
-"""Tolerance of the relative residual of vibrations in the full space. The relative error of an eigenvalue is the square
-of the residual. Convergence to round-off takes more solves.
+"""Tolerance of the relative residual of vibrations in the full space.
+
+The relative error of an eigenvalue is the square of the residual. Convergence to round-off takes more solves.
 """
 
 
 class Springs(NamedTuple):
-    """Springs that hold a body at rest: their p attachment ``points``, and ``stiffness`` (p,) N/m per point."""
+    """Springs that hold a body at rest.
+
+    ``points``: the p attachment points. ``stiffness`` (p,) N/m per point.
+    """
 
     points: Points
     stiffness: np.ndarray
 
 
 class Vibrations(NamedTuple):
-    """Vibrations of a body in its space, slowest first. ``eigenvalues`` (k,) are omega², 1/s²; ``modes`` (k,r,3) are
-    mass-orthonormal displacements of the space's r unknowns, zero at pins.
+    """Vibrations of a body in its space, slowest first.
+
+    ``eigenvalues`` (k,): omega², 1/s². ``modes`` (k,r,3): mass-orthonormal displacements of the space's r unknowns,
+    zero at pins.
     """
 
     eigenvalues: np.ndarray
@@ -55,17 +63,18 @@ class Vibrations(NamedTuple):
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Frequencies of the k vibrations, (k,) Hz."""
+        """Frequencies of the vibrations, (k,) Hz."""
         return np.sqrt(np.maximum(self.eigenvalues, 0.0)) / (2.0 * np.pi)
 
     def after(self, rigid: int, count: int) -> Vibrations:
-        """Return the next ``count`` vibrations after the first ``rigid`` ones, which are rigid motions."""
+        """Return the next ``count`` vibrations after the first ``rigid`` ones."""
         return Vibrations(self.eigenvalues[rigid : rigid + count], self.modes[rigid : rigid + count])
 
 
 def rigid_count(model: Model) -> int:
-    """Return the number of rigid modes of a model. Per connected component: six if it is free, three if it is held at a
-    point, one if it is held at a hinge.
+    """Return the number of rigid modes of a model.
+
+    A connected component has six if it is free, three if it is held at a point, and one if it is held at a hinge.
     """
     rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
     part = np.empty(n, dtype=np.int64)
@@ -88,8 +97,9 @@ def rigid_count(model: Model) -> int:
 
 
 def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a model in its full space, including rigid motions. Raise ArpackError
-    or FactorizationError if they cannot be computed.
+    """Return the lowest vibrations of a model in its full space, including rigid motions.
+
+    Raises ArpackError or FactorizationError if the vibrations cannot be computed.
     """
     K, M, pattern = _at_rest(model)
     values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress, pattern, RESIDUAL)
@@ -97,9 +107,7 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return three items over the f free vertices: the lower triangle (3f,3f) of the stiffness K at rest, the complete
-    mass matrix M (3f,3f), and the sparsity pattern of K.
-    """
+    """Return the lower triangle of the stiffness at rest, the mass matrix (3f,3f), and the sparsity pattern."""
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
     free = pattern.free
@@ -112,6 +120,7 @@ def stiffness_lower_triangle(
     model: Model, tangent: Tangent, pinned: Sequence[int], positions: np.ndarray | None = None
 ) -> tuple[sp.csc_matrix, Pattern]:
     """Return the lower triangle (3f,3f), N/m, of the elastic stiffness matrix, and the sparsity pattern of the matrix.
+
     The f vertices that are not ``pinned`` have three components each. ``tangent``: second derivatives of the elastic
     energy. ``positions`` (n,3), m: vertices at which the stabilization is evaluated, by default at rest.
     """
@@ -124,19 +133,18 @@ def stiffness_lower_triangle(
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
-    """Return k displacement vectors of the f free vertices, (3f,k), as displacements of all n vertices, (k,n,3), zero
-    at pins.
-    """
+    """Return displacements of the free vertices, (3f,k), as displacements of all vertices, (k,n,3), zero at pins."""
     out = np.zeros((columns.shape[1], n, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
     return out
 
 
 def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
-    """Return the static displacements ``(K + shift M)^-1 f`` due to k loads f, (k,r,3). K is the stiffness at rest, and
-    M the mass matrix. ``forces`` (k,r,3): the loads f. ``shift``, 1/s²: makes the matrix regular for a free body.
-    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
-    the springs.
+    """Return the static displacements due to k loads, (k,r,3).
+
+    The displacements are ``(K + shift M)^-1 f`` with the stiffness K at rest and the mass matrix M. ``forces`` (k,r,3):
+    the loads f. ``shift``, 1/s²: makes the matrix regular for a free body. ``springs``: springs that hold the body in a
+    subspace. In the full space the model itself contains the springs, and this argument is ignored.
     """
     if not space.is_reduced:
         K, M, pattern = _at_rest(space)
@@ -151,9 +159,10 @@ def modes_in_space(space: Space, springs: Springs | None, forces: np.ndarray, sh
 def space_vibrations(
     space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body in its space, which may be the full space or a subspace.
-    ``springs`` hold the body in a subspace. In the full space ``springs`` is ignored, since the model itself contains
-    the springs.
+    """Return the lowest ``count`` vibrations of a body in the full space or a subspace.
+
+    ``springs``: springs that hold the body in a subspace. In the full space the model itself contains the springs, and
+    this argument is ignored.
     """
     return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
@@ -161,8 +170,10 @@ def space_vibrations(
 def reduced_vibrations(
     space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
 ) -> Vibrations:
-    """Return the lowest ``count`` vibrations of a body in a subspace. ``springs`` hold the body in addition to its
-    pins. ``tangent``: second derivatives of the elastic energy, by default at rest.
+    """Return the lowest ``count`` vibrations of a body in a subspace.
+
+    ``springs``: springs that hold the body in addition to its pins. ``tangent``: second derivatives of the elastic
+    energy, by default at rest.
     """
     K, M, free = _reduced(space, springs, tangent)
     values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
@@ -172,8 +183,9 @@ def reduced_vibrations(
 def _reduced(
     space: ReducedModel, springs: Springs | None, tangent: Tangent | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the stiffness K and the mass matrix M of a subspace, both (3f,3f), and the indices (f,) of its f free
-    unknowns. Rows are ordered by component: all x first, then y and z.
+    """Return the stiffness and mass matrices (3f,3f) of a subspace, and the indices (f,) of its free unknowns.
+
+    Rows are ordered by component: all x first, then y and z.
     """
     r = space.unknowns
     free = np.setdiff1d(np.arange(r), space.pinned)
@@ -187,21 +199,18 @@ def _reduced(
 
 
 def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
-    """Return k changes (k,r,3) of the r unknowns of a subspace. ``columns`` (3f,k): the changes of the f free unknowns,
-    first all x components, then y and z. ``free`` (f,): indices of the free unknowns. The other unknowns do not change.
-    """
+    """Return changes of the free unknowns of a subspace, (3f,k), as changes of all unknowns, (k,r,3)."""
     out = np.zeros((columns.shape[1], r, 3))
     out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
     return out
 
 
 def modal_loads(model: Model, modes: np.ndarray) -> np.ndarray:
-    """Return the modal loads (k,12) of k modes under twelve accelerations. ``modes`` (k,n,3): displacements of the
-    model's n vertices.
+    """Return the modal loads (k,12) of k modes under twelve accelerations.
 
-    Three accelerations are uniform unit accelerations, like weight or shaken pins. Uniform accelerations do not excite
-    vibrations of a free body. Each of the other nine accelerations has one component that grows linearly along one
-    axis. The component grows by 1 over a distance that equals the body's longest side.
+    ``modes`` (k,n,3): displacements of the model's n vertices. Three accelerations are uniform unit accelerations, like
+    weight or shaken pins. Uniform accelerations do not excite vibrations of a free body. Each of the other nine
+    accelerations has one component that grows linearly along one axis, by 1 over the body's longest side.
     """
     rest, masses = model.mesh.rest_positions, model.lumped_masses
     away = (rest - masses @ rest / masses.sum()) / model.size

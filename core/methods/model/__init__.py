@@ -1,1 +1,1 @@
-"""Validated model of a body, and its state."""
+"""Model of a body with its mesh, materials and pins, and the body's state."""

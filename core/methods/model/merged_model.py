@@ -1,6 +1,7 @@
-"""Merged model of several bodies that may collide: their vertices, and their tets, are concatenated.
+"""Merged model of several bodies that may collide.
 
-Matrices are block-diagonal. The bodies share the iterations of a solver and the step size of its line searches.
+The vertices of all bodies are concatenated, and so are the tets. Matrices are block-diagonal. The bodies share the
+iterations of a solver and the step size of its line searches.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from .state import State
 
 
 def merge_models(models: Sequence[Model]) -> Model:
-    """Return the merged model of several bodies. Its ``slices`` select the vertices and tets of each body."""
+    """Return the merged model of several bodies.
+
+    ``slices`` of the result select the vertices and tets of each body.
+    """
     meshes, elastics = [model.mesh for model in models], [model.elastic for model in models]
     counts = [
         (len(each.mesh.rest_positions), len(each.mesh.tets), len(each.elements), each.elements.nodes.block_starts[-1])
@@ -68,15 +72,18 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Return points of the merged model ``whole`` from their ``embedding`` in the tets of the body with index
-    ``body``.
+    """Return points that are embedded in one body of the merged model ``whole``.
+
+    ``body``: index of the body. ``embedding``: positions of the points in the tets of the body's own mesh.
     """
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:
-    """Return the state of the merged model from the states of its bodies, in their order. Colliders are left out. Raise
-    CorruptFrameError if some states hold a previous step and others do not.
+    """Return the state of the merged model from the ``states`` of its bodies.
+
+    The states are in the order of the bodies. Positions of colliders are left out. Raises CorruptFrameError if some
+    states hold a previous step and others do not.
     """
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
@@ -91,7 +98,7 @@ def merge_states(states: Sequence[State]) -> State:
 
 
 def split_state(whole: Model, state: State) -> list[State]:
-    """Return the states of the single bodies, in their order, from a ``state`` of the merged model ``whole``."""
+    """Split a ``state`` of the merged model ``whole`` into the states of its bodies, in their order."""
     return [
         State.from_arrays(
             {
@@ -106,8 +113,9 @@ def split_state(whole: Model, state: State) -> list[State]:
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the rows of all arrays (m_i,k_i) as one array. Arrays with fewer columns than the widest are padded with
-    zeros on the right.
+    """Concatenate the rows of arrays (m_i,k_i) with different numbers of columns.
+
+    Narrower arrays are padded with zeros on the right.
     """
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

@@ -1,4 +1,4 @@
-"""Model of a body: its validated discretisation, for all solvers."""
+"""Discretised body with validated mesh, materials and pins."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
-"""Number of rings of tets around an inverted element in which polar stretches are a bad initial guess."""
+"""Number of rings of tets around inverted elements. In these rings polar stretches are a bad initial guess."""
 
 
 class Slices(NamedTuple):
-    """Ranges of the vertices, tets, elements and element blocks of one body in a merged model."""
+    """Ranges of one body in a merged model: vertices, tets, elements, and blocks of element matrices."""
 
     vertices: slice
     tets: slice
@@ -58,7 +58,7 @@ class Model:
     anchors : (n,n) N/m or None
         Stiffness of the springs that hold vertices other than ``pinned``, equal along x, y and z. In steps these
         springs are loads; the matrix is used to build subspaces and to find vibrations.
-    nodes : dynamic nodes, which carry the motion of the body in ConJac, or None
+    nodes : dynamic nodes of ConJac, or None
     slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
     grows : True if the rest shape changes its size from step to step
     """
@@ -83,7 +83,7 @@ class Model:
 
     @property
     def elements(self) -> Elements:
-        """Elements of the mesh, which carry its elastic energy."""
+        """Elements that carry the elastic energy."""
         return self.elastic.elements
 
     @property
@@ -93,7 +93,7 @@ class Model:
 
     @property
     def body(self) -> Body:
-        """Data of the body that linear systems are assembled from: mesh, weights, masses, moduli and pins."""
+        """Data of the body from which linear systems are assembled."""
         elastic = self.elastic
         return Body(
             self.mesh.rest_positions,
@@ -106,67 +106,79 @@ class Model:
         )
 
     def vertices(self, positions: np.ndarray) -> np.ndarray:
-        """Return the positions (n,3) m of the mesh's vertices. They are the unknowns of this space: the same array is
-        returned.
+        """Return the positions (n,3) m of the mesh's vertices.
+
+        The vertices are the unknowns of the full space, so the argument is returned.
         """
         return positions
 
     @property
     def unknowns(self) -> int:
-        """Number n of position vectors in a state: one per vertex."""
+        """Number of unknown position vectors: one per vertex."""
         return len(self.mesh.rest_positions)
 
     @property
     def size(self) -> float:
-        """Longest side of the bounding box at rest, m; in a merged model, that of the smallest body."""
+        """Longest side of the bounding box at rest, m.
+
+        In a merged model, the size of the smallest body.
+        """
         rest = self.mesh.rest_positions
         return min((float(np.ptp(rest[each.vertices], axis=0).max()) for each in self.slices), default=self.mesh.size)
 
     @property
     def lumped_masses(self) -> np.ndarray:
-        """Lumped masses: nodal forces of a unit uniform acceleration, (n,), kg."""
+        """Lumped mass of each vertex, (n,), kg: row sums of the mass matrix."""
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest length, m, of the displacements ``change`` (n,3) m, and the index of its vertex."""
+        """Return the largest displacement, m, and the index of its vertex.
+
+        ``change`` (n,3), m: displacements of the vertices.
+        """
         squares = (change * change).sum(axis=1)
         vertex = int(np.argmax(squares))
         return float(np.sqrt(squares[vertex])), vertex
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask (e,) of the ``chosen`` elements (e,) and their neighbours within AROUND_INVERTED rings."""
+        """Return a mask of elements, extended by AROUND_INVERTED rings of neighbouring tets.
+
+        ``chosen`` (e,): the mask to extend. The result is a mask (e,).
+        """
         return self._grown(chosen[self.elements.of_tet])
 
     def _grown(self, tets: np.ndarray) -> np.ndarray:
-        """Extend the mask ``tets`` (m,) by AROUND_INVERTED rings of tets. A ring consists of all tets that share a
-        vertex with a tet of the mask. Return the mask (e,) of the elements that contain a tet of the extended mask.
-        """
+        """Return the mask (e,) of the elements within AROUND_INVERTED rings of the masked ``tets`` (m,)."""
         near = np.zeros(len(self.elements), dtype=bool)
         near[self.elements.of_tet[grow(self.mesh.tets, tets, AROUND_INVERTED)]] = True
         return near
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (e,) of the elements near pinned vertices. An element is near if it contains a tet with a
-        pinned vertex, or a tet at most AROUND_INVERTED rings of tets away from a tet with a pinned vertex.
+        """Return the mask (e,) of the elements near pinned vertices.
+
+        An element is near if it contains a tet at most AROUND_INVERTED rings of tets away from a tet with a pinned
+        vertex.
         """
         return self._grown(np.isin(self.mesh.tets, self.pinned).any(axis=1))
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """Return a context in which the BLAS uses all its threads, which speed up factorisations."""
+        """Return a context in which the BLAS uses all its threads."""
         return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
-        """Return the model's linear system. ``choice`` is an already chosen linear solver; None: choose one by the
-        settings.
+        """Return the linear system of the model.
+
+        ``choice``: an already chosen linear solver; None: choose one by the settings.
         """
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float, positions: np.ndarray | None = None) -> np.ndarray:
-        """Return the elastic stiffness at a tangent plus ``mass_factor`` times the mass, as blocks (b,3,3) of the
-        element matrices (``Elements.matrices``). Step potentials add their stiffness to these blocks. Without a
-        tangent, return the mass term alone. The stiffness of the stabilization is evaluated at the vertex ``positions``
-        (n,3) m, by default at rest.
+        """Return the elastic stiffness plus ``mass_factor`` times the mass, as blocks (b,3,3) of the element matrices.
+
+        The blocks have the order of ``Elements.matrices``. ``tangent``: second derivatives of the elastic energy; None:
+        the mass term alone. ``positions`` (n,3), m: vertices at which the stiffness of the stabilization is evaluated,
+        by default at rest.
         """
         blocks = (mass_factor * self.body.element_mass)[:, None, None] * np.eye(3)
         if tangent is not None:
@@ -180,9 +192,10 @@ class Model:
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
-        """Return points embedded in the mesh, as functions of the vertex positions. A point is the combination of its
-        tet's corners with the embedding's weights. Weights that do not sum to one define another linear quantity, such
-        as a difference of positions.
+        """Return points embedded in the mesh, as functions of the vertex positions.
+
+        A point is the combination of its tet's corners with the embedding's weights. Weights that do not sum to one
+        define another linear quantity, such as a difference of positions.
         """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions), self.elements.tet_slots)
 
@@ -192,12 +205,14 @@ class Model:
         return None
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the nodal forces (n,3) N that cause the vertex accelerations (n,3) m/s²."""
+        """Return the nodal forces (n,3) N for vertex accelerations (n,3) m/s²."""
         return self.mass @ accelerations
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return an initial state at positions (n,3) m with velocities (n,3) m/s, by default zero. Independent
-        stretches are the polar stretches; in and around inverted elements, the identity.
+        """Return an initial state at given positions and velocities.
+
+        ``positions`` (n,3), m. ``velocities`` (n,3), m/s, by default zero. Independent stretches are the polar
+        stretches. In and around inverted elements, independent stretches are the identity.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
@@ -210,8 +225,9 @@ class Model:
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
 
     def scaled_down(self, size: float) -> Model:
-        """Return a copy of the model whose rest shape is scaled by the factor ``size``. The mass is unchanged. The
-        copy's flag ``grows`` is True, since a scaled rest shape usually changes its size from step to step.
+        """Return a copy of the model whose rest shape is scaled by the factor ``size``.
+
+        The mass is unchanged. The copy's flag ``grows`` is True.
         """
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_index, elastic.parameters
@@ -219,7 +235,7 @@ class Model:
         return replace(self, mesh=mesh, elastic=elastic, grows=True)
 
     def rest_state(self) -> State:
-        """Return the state in the rest shape without velocity."""
+        """Return the state at rest: the rest shape with zero velocities."""
         return self.state_at(self.mesh.rest_positions)
 
 
@@ -234,7 +250,7 @@ def build_model(
     own: np.ndarray | None = None,
     smoothed: bool = False,
 ) -> Model:
-    """Return the model of a body, after validating its mesh, materials and pins.
+    """Build the model of a body after validating its mesh, materials and pins.
 
     Parameters
     ----------
@@ -281,8 +297,8 @@ def elastic_potential(
     """Return the elastic potential of a mesh.
 
     ``parameters`` (m,k), k >= 2: mu and lambda of each tet, Pa, then further dimensionless parameters of the tet's
-    energy. ``energies``: names of the energies. ``energy_of_tet`` (m,): index into ``energies`` per tet. If
-    ``smoothed``, the tets around a common edge share one strain.
+    energy. ``energies``: names of the energies. ``energy_of_tet`` (m,): index into ``energies`` per tet. ``smoothed``:
+    True to give the tets around a common edge one strain.
     """
     mu, lam = parameters[:, 0], parameters[:, 1]
     # The bulk modulus, since lambda is not positive at a Poisson's ratio of 0 or below.
@@ -312,9 +328,7 @@ def _checked(
     poissons_ratio: np.ndarray | float,
     density: np.ndarray | float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Young's modulus, Pa, Poisson's ratio and density, kg/m³, per tet, (m,) each. Raise MaterialError for the
-    first invalid tet.
-    """
+    """Validate the material fields, and return each field per tet, (m,)."""
     for values in (youngs_modulus, poissons_ratio, density):
         if np.shape(values) not in ((), (len(mesh.tets),)):
             raise MaterialError(

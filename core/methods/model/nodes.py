@@ -19,9 +19,10 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
 SMALLEST, LARGEST = 0.12, 0.45
-"""Smallest and largest radius of the ball around a dynamic node, relative to the body's size. A dynamic node is a
-weighted mean position in its ball. With the radius LARGEST, the first frequency of a cube that has one node is 3 % too
-high. With less than half of that radius, the frequency is 12 % too high.
+"""Smallest and largest radius of the ball around a dynamic node, relative to the body's size.
+
+With the radius LARGEST, the first frequency of a cube that has one node is 3 % too high. With less than half of that
+radius, the frequency is 12 % too high.
 """
 
 SAMPLES = 400
@@ -29,19 +30,19 @@ SAMPLES = 400
 
 
 class Nodes(NamedTuple):
-    """k dynamic nodes, which carry the motion of a body in ConJac. The positions of the nodes are ``B x``, weighted
-    means of the vertex positions x. ``centres`` (k,): central vertex of each node. ``rows`` B (k,n): weights of the n
-    vertices. Each row sums to one.
+    """Dynamic nodes of ConJac: k weighted means ``B x`` of the vertex positions x.
+
+    ``centres`` (k,): central vertex of each node. ``rows`` B (k,n): weights of the n vertices; each row sums to one.
     """
 
     centres: np.ndarray
     rows: sp.csr_matrix
 
     def means(self) -> np.ndarray:
-        """Return the weights of the nodes as a dense array (n,3,3k). The position of node j is the weighted mean
-        ``sum_v B_jv x_v`` of the vertex positions, with the weights B (k,n) in ``rows``. The first two dimensions of
-        the array are the vertex v and an axis. The 3k columns are ordered by node j, then axis. The array contains
-        ``B_jv`` where both axes are the same, and zero elsewhere.
+        """Return the weights of the nodes as a dense array (n,3,3k).
+
+        The first two dimensions are the vertex v and an axis. The 3k columns are ordered by node j, then axis. The
+        entry is the weight ``B_jv`` if both axes are the same, else zero. The position of node j is ``sum_v B_jv x_v``.
         """
         k, n = self.rows.shape
         means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()
@@ -51,16 +52,19 @@ class Nodes(NamedTuple):
 
 
 def single_vertices(centres: np.ndarray, count: int) -> Nodes:
-    """Return nodes that each consist of one vertex, with the indices ``centres`` (k,), in a mesh of ``count``
-    vertices.
+    """Return nodes that are single vertices.
+
+    ``centres`` (k,): indices of these vertices. ``count``: number of vertices of the mesh.
     """
     k = len(centres)
     return Nodes(centres, sp.csr_matrix((np.ones(k), (np.arange(k), centres)), shape=(k, count)))
 
 
 def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
-    """Return nodes whose positions are weighted means over balls around the vertices ``centres`` (k,). Weights decrease
-    to zero at the ball's surface. They are zero at ``pinned`` vertices, and outside the centre's connected component.
+    """Return nodes that are weighted means over balls around given vertices.
+
+    ``centres`` (k,): indices of the vertices. The weights decrease to zero at the ball's surface. The weights are zero
+    at ``pinned`` vertices, and outside the centre's connected component.
     """
     rest, label, count = mesh.rest_positions, islands(mesh), len(mesh.rest_positions)
     is_given = np.zeros(count)
@@ -77,8 +81,10 @@ def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Node
 
 
 def radii(positions: np.ndarray, size: float) -> np.ndarray:
-    """Return the radii (k,) m of balls at positions (k,3) m: the distance to the nearest other position, clipped to
-    bounds relative to the body's ``size``, m.
+    """Return the radii (k,) m of balls at positions (k,3) m.
+
+    The radius is the distance to the nearest other position, clamped to [SMALLEST, LARGEST] times ``size``, the size of
+    the body in m.
     """
     if len(positions) < 2:
         return np.full(len(positions), LARGEST * size)
@@ -86,7 +92,7 @@ def radii(positions: np.ndarray, size: float) -> np.ndarray:
 
 
 def islands(mesh: TetMesh) -> np.ndarray:
-    """Return the index of the connected component (island) per vertex, (n,)."""
+    """Return the index of the connected component of each vertex, (n,)."""
     label = np.empty(len(mesh.rest_positions), dtype=np.int64)
     label[mesh.tets.ravel()] = np.repeat(vertex_components(mesh.tets), 4)
     return label

@@ -1,4 +1,4 @@
-"""State of a body at one time: all data that a solver needs to continue with bitwise identical results."""
+"""State of a body at one time, complete for a bitwise identical continuation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...numerics.integrators.time_step import History
 
 @dataclass(frozen=True)
 class State:
-    """State of a body at one time: positions (n,3) m, velocities (n,3) m/s, and the independent stretches (e,6) of
-    the elements in Mixed FEM.
+    """State of a body at one time.
 
-    ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3) m: positions of the colliders now
-    and one step ago. Among bodies in contact, only the first body stores colliders.
+    ``positions`` (n,3), m. ``velocities`` (n,3), m/s. ``stretch`` (e,6): independent stretches of the elements in Mixed
+    FEM. ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3), m: positions of the colliders
+    now and one step ago. Among bodies in contact, only the first body stores colliders.
     """
 
     positions: np.ndarray
@@ -26,7 +26,7 @@ class State:
     colliders: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays of the state by name, for the frame store."""
+        """Return the arrays of the state by name."""
         arrays = {"positions": self.positions, "velocities": self.velocities, "stretch": self.stretch}
         if self.history is not None:
             arrays["previous_positions"] = self.history.positions
@@ -38,8 +38,9 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """Return the state with the arrays that :meth:`arrays` returned. Raise CorruptFrameError if they do not form a
-        state.
+        """Return the state with the arrays that :meth:`arrays` returned.
+
+        Raises CorruptFrameError if the arrays do not form a state.
         """
         try:
             history = None
@@ -59,7 +60,10 @@ class State:
         return state
 
     def fits(self, n_vertices: int, n_tets: int) -> bool:
-        """Return True if the arrays fit ``n_vertices`` and ``n_tets``, and the previous time step is positive."""
+        """Return True if the arrays have the right shapes and the previous time step is positive.
+
+        ``n_vertices``: number of unknown position vectors. ``n_tets``: number of elements or cubature points.
+        """
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)

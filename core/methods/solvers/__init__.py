@@ -1,4 +1,4 @@
-"""Solvers that advance a body in time, one file each. The registry makes the solver for a space."""
+"""Solvers that advance a body in time, one file each."""
 
 from .registry import make_solver
 

@@ -22,8 +22,10 @@ ROUNDS = 20
 
 
 class QPSolution(NamedTuple):
-    """Minimizer of the quadratic model of one iteration. ``change`` (n,3): change of the unknowns; ``residual_work``,
-    kg m²: product of the change with the gradient of the model at the minimizer, zero if the minimizer is exact.
+    """Minimizer of the quadratic model of one iteration.
+
+    ``change`` (n,3): change of the unknowns. ``residual_work``, kg m²: product of the change with the gradient of the
+    model at the minimizer, zero if the minimizer is exact.
     """
 
     change: np.ndarray
@@ -33,18 +35,18 @@ class QPSolution(NamedTuple):
 def solve_active_set_qp(
     system: DenseSystem, gradient: np.ndarray, obstacles: Sequence[UnilateralSprings], scale: float
 ) -> QPSolution:
-    """Return the minimizer dx of a quadratic model plus unilateral springs. Try at most ``ROUNDS`` active sets.
+    """Return the minimizer of a quadratic model plus unilateral springs, after at most ``ROUNDS`` active sets.
 
     Parameters
     ----------
     system : linear system, factorised with the currently active springs; each round factorises it again
-    gradient : (n,3) kg m, gradient of the incremental potential at dx = 0
+    gradient : (n,3) kg m, gradient of the incremental potential at the start
     obstacles : unilateral springs, one set per obstacle
     scale : squared time step h², s², which multiplies the stiffness and the forces of the springs
 
-    R in the code is the gradient of the quadratic model alone, without springs, at the current dx. If dx solves the
-    linear system, the forces of the active springs balance R. R is therefore computed from these forces, which saves a
-    product with the matrix.
+    R in the code is the gradient of the quadratic model alone, without springs, at the current change dx. If dx solves
+    the linear system, the forces of the active springs balance R. R is therefore computed from these forces, which
+    saves a product with the matrix.
     """
     dx = np.zeros_like(gradient)
     still = [springs.point_displacements(dx) for springs in obstacles]
@@ -86,10 +88,7 @@ def _line_minimum(
     obstacles: Sequence[UnilateralSprings],
     scale: float,
 ) -> float:
-    """Return the fraction t, from 0 to 1, at which the quadratic model plus springs is least on the segment
-    ``dx + t (new - dx)``. R and R_new (n,3): gradients of the model without springs at dx and at new. ``scale``, s²:
-    factor of the springs' forces.
-    """
+    """Return the fraction t, from 0 to 1, at which the model plus springs is least on ``dx + t (new - dx)``."""
     segment = new - dx
     first, last = float(np.sum(segment * R)), float(np.sum(segment * R_new))
     works = [

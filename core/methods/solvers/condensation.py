@@ -1,8 +1,8 @@
-"""Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20). Condensation eliminates the
-independent stretches from the linear system.
+"""Static condensation of Mixed FEM, element by element ([MFEM22] Eqs. 15, 19, 20).
 
-Changes of the deformation gradient ``F = U diag(sigma) V^T`` are expressed in the frame of its singular vectors,
-``D = U^T dF V``. In this frame the derivative of the polar stretch S is sparse:
+Condensation eliminates the independent stretches from the linear system. Changes of the deformation gradient ``F = U
+diag(sigma) V^T`` are expressed in the frame of its singular vectors, ``D = U^T dF V``. In this frame the derivative of
+the polar stretch S is sparse:
 
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
@@ -56,9 +56,10 @@ from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, sha
 
 @inlined
 def _stress_of(A, flip, E):
-    """Return ``H_s E`` for a symmetric tensor E. H_s is the second derivative of the energy density by the stretch, and
-    consists of a normal part A (3,3) and a shear part ``flip`` (3,). E and the result are six numbers each, in the
-    frame Q of the stretch's eigenvectors.
+    """Return ``H_s E`` for a symmetric tensor E, six numbers in the frame of the stretch's eigenvectors.
+
+    H_s is the second derivative of the energy density by the stretch: a normal part A (3,3) and a shear part ``flip``
+    (3,).
     """
     x, y, z = A
     return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
@@ -66,7 +67,7 @@ def _stress_of(A, flip, E):
 
 @inlined
 def _inner(A, B):
-    """Return ``sum_ij A_ij B_ij`` of two symmetric 3 x 3 tensors A, B, six numbers each."""
+    """Return the product ``sum_ij A_ij B_ij`` of two symmetric tensors, six numbers each."""
     return A[0] * B[0] + A[1] * B[1] + A[2] * B[2] + 2.0 * (A[3] * B[3] + A[4] * B[4] + A[5] * B[5])
 
 
@@ -76,11 +77,13 @@ def _with_stress(M, stress):
 
 
 class Mixed(NamedTuple):
-    """Linearization point of Mixed FEM per element. U (m,3,3), ``sigma`` (m,3), V (m,3,3): SVD of F. ``polar`` (m,6):
-    polar stretch of F. ``s`` (m,6): independent stretch, with eigenvectors Q (m,3,3). ``stress`` (m,3), Pa: principal
-    stresses at s, the first derivatives of the energy density psi. ``curvature`` (m,3,3), Pa: second derivatives of psi
-    at s by the three normal strains in the frame Q. ``flip`` (m,3), Pa: second derivatives of psi at s by the three
-    shear strains in the frame Q.
+    """Linearization point of Mixed FEM per element.
+
+    U (m,3,3), ``sigma`` (m,3), V (m,3,3): SVD of the deformation gradient F. ``polar`` (m,6): polar stretch of F. ``s``
+    (m,6): independent stretch, with eigenvectors Q (m,3,3). ``stress`` (m,3), Pa: principal stresses at s, the first
+    derivatives of the energy density psi. ``curvature`` (m,3,3), Pa: second derivatives of psi at s by the three normal
+    strains in the frame Q. ``flip`` (m,3), Pa: second derivatives of psi at s by the three shear strains in the frame
+    Q.
     """
 
     U: np.ndarray
@@ -97,20 +100,20 @@ class Mixed(NamedTuple):
 def condense(
     mixed: Mixed, terms: PolarHessianTerms, weights: np.ndarray, hessians: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eliminate the independent stretches s of Mixed FEM from the linear system, element by element.
+    """Eliminate the independent stretches of Mixed FEM from the linear system, element by element.
 
-    Write the second derivatives ``w J^T H_s J`` to ``hessians`` (m,6,3,3), as blocks by the columns of F in the order
-    of ``tangent_blocks``. Return two arrays: the condensed stresses ``J^T (g_s + H_s c)`` (m,3,3), Pa, and the energies
-    ``w c . H_s c`` (m,) of the disagreement ``c = s(F) - s``.
+    The second derivatives ``w J^T H_s J`` are written to ``hessians`` (m,6,3,3), as blocks by the columns of the
+    deformation gradient F in the order of ``tangent_blocks``. Return the condensed stresses ``J^T (g_s + H_s c)``
+    (m,3,3), Pa, and the energies ``w c . H_s c`` (m,) of the disagreement ``c = s(F) - s``.
 
-    The SVD of the deformation gradient is ``F = U diag(sigma) V^T``. s(F) is the polar stretch of F, and J the
-    derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy density psi at s.
-    ``weights`` w (m,), m³ s²: volumes times h².
+    s is the independent stretch, s(F) the polar stretch of F, and J the derivative of s(F) by F. g_s and H_s are the
+    first and second derivatives of the energy density psi at s. ``weights`` w (m,), m³ s²: volumes times the squared
+    step.
 
     ``terms`` selects the second derivatives of s(F) that are added to ``hessians``. Among these terms are the twists,
-    which are the stiffnesses of an element against rotations about the axes of V. A twist is
-    ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/ds) V)``, and is positive under tension. The formula
-    assumes that s equals s(F).
+    which are the stiffnesses of an element against rotations about the axes of V in the SVD ``F = U diag(sigma) V^T``.
+    A twist is ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/ds) V)``, and is positive under tension.
+    The formula assumes that s equals s(F).
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -125,8 +128,10 @@ def condense(
 def local_update(
     mixed: Mixed, terms: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the changes of the unknowns that condensation eliminated, from the changes dF (m,3,3) of the deformation
-    gradients F. Return four arrays:
+    """Compute the changes of the unknowns that condensation eliminated.
+
+    ``dF`` (m,3,3): changes of the deformation gradients F. ``weights`` w (m,), m³ s²: volumes times the squared step.
+    Return four arrays:
 
     1. the changes of the independent stretches, ``ds = c + J dF`` (m,6);
     2. the new multipliers, ``lambda = g_s + H_s ds`` (m,6), Pa;
@@ -134,11 +139,11 @@ def local_update(
     4. ``w lambda . c`` (m,), part of the line search's merit.
 
     c is the polar stretch s(F) minus the independent stretch s, and J is the derivative of s(F) by F. g_s and H_s are
-    the first and second derivatives of the energy density at s. ``weights`` w (m,): volumes times h².
+    the first and second derivatives of the energy density at s.
 
     If ``terms`` is ALL or EXACT, the third array also contains the work ``w/2 sum_k twist_k r_k²`` of an element's
-    rotation. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V`` and the SVD
-    ``F = U diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these rotations.
+    rotation. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V`` and the SVD ``F = U
+    diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these rotations.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
@@ -147,9 +152,10 @@ def local_update(
 
 
 def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two arrays of :func:`condense` without computing element matrices. The first array holds the condensed
-    stresses (m,3,3), Pa. The second array holds the energies (m,) of the difference between polar and independent
-    stretch. ``weights`` (m,) multiply the energies.
+    """Return the two arrays of :func:`condense` without computing element matrices.
+
+    The first array holds the condensed stresses (m,3,3), Pa. The second array holds the energies (m,) of the difference
+    between polar and independent stretch. ``weights`` (m,): factors of the energies.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -204,8 +210,9 @@ def _condense(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, terms, weig
 
 @parallel_kernel
 def _condense_exactly(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, weights, hessians, P, disagreement):
-    """Condense with the complete second derivative of the polar stretch. Few bodies need this kernel. The kernel is
-    separate from ``_condense``, so that other bodies do not wait for the compilation of this derivative.
+    """Condense with the complete second derivative of the polar stretch.
+
+    Few bodies need this kernel. A separate kernel saves other bodies the compilation.
     """
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
@@ -235,15 +242,15 @@ def _stress_lanes(W):
 
 @inlined
 def _set_stress(W, lane, U, Vt):
-    """Compute the condensed stress of the element in one ``lane`` of the workspace W. U and Vt are the factors of the
-    SVD ``F = U diag(sigma) Vt`` of the deformation gradient.
+    """Compute the condensed stress ``J^T (g_s + H_s c)`` of the element in one ``lane`` of the workspace W.
 
-    Write three quantities to W: the condensed stress ``J^T (g_s + H_s c)``, the stress ``g_s + H_s c`` in the frame V,
-    and the energy density ``c . H_s c``. Return four quantities: the shares ``sigma_i / (sigma_i + sigma_j)``, the
-    matrix ``T = Vt Q``, and the normal and the shear part of H_s in the frame Q.
+    Write three quantities to W: the condensed stress, the stress ``g_s + H_s c`` in the frame V, and the energy density
+    ``c . H_s c``. Return four quantities: the shares ``sigma_i / (sigma_i + sigma_j)``, the matrix ``T = Vt Q``, and
+    the normal and the shear part of H_s in the frame Q.
 
-    c is the polar stretch s(F) minus the independent stretch s. The columns of Q are the eigenvectors of s. J is the
-    derivative of s(F) by F. g_s and H_s are the first and second derivatives of the energy density at s.
+    U and Vt are factors of the SVD ``F = U diag(sigma) Vt`` of the deformation gradient. c is the polar stretch s(F)
+    minus the independent stretch s. The columns of Q are the eigenvectors of s. J is the derivative of s(F) by F. g_s
+    and H_s are the first and second derivatives of the energy density at s.
     """
     Q = matrix(W, at.Q + lane)
     A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
@@ -263,13 +270,7 @@ def _set_stress(W, lane, U, Vt):
 
 @inner_kernel
 def _condense_lanes(W):
-    """Compute three quantities of the element in each lane of the workspace W: the condensed stress
-    ``J^T (g_s + H_s c)``, the energy density ``c . H_s c``, and the six blocks of the second derivative ``w J^T H_s J``
-    by columns of F.
-
-    c is the polar stretch s(F) minus the independent stretch s, and J is the derivative of s(F) by F. g_s and H_s are
-    the first and second derivatives of the energy density at s. w is the weight of the element.
-    """
+    """Compute the condensed stress, energy density and second derivatives of the elements in the workspace W."""
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         shares, T, A, flip = _set_stress(W, lane, U, Vt)
@@ -290,11 +291,11 @@ def _condense_lanes(W):
 
 @inlined
 def _stretches(U, shares, T, n):
-    """Return the changes of the polar stretch of ``F = U diag(sigma) V^T`` due to unit changes in column a of F. The
-    three results belong to the components x, y, z of the column. Each result is a symmetric tensor, six numbers in the
-    frame Q of the independent stretch's eigenvectors.
+    """Return the changes of the polar stretch due to unit changes in column a of the deformation gradient F.
 
-    n (3,): row a of V. ``shares`` (3,3): the ratios ``sigma_i / (sigma_i + sigma_j)``. T (3,3): ``V^T Q``.
+    The three results belong to the components x, y, z of the column. Each result is a symmetric tensor, six numbers in
+    the frame Q of the independent stretch's eigenvectors. n (3,) is row a of V in the SVD ``F = U diag(sigma) V^T``.
+    ``shares`` (3,3): the ratios ``sigma_i / (sigma_i + sigma_j)``. T (3,3): ``V^T Q``.
     """
     along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
     return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
@@ -376,11 +377,10 @@ def _update_lanes(W):
 
 @inner_kernel
 def _add_work_of_turns(W):
-    """Add the work ``1/2 sum_k twist_k r_k²`` of an element's rotation to the row BEND of the workspace W, in all
-    lanes. BEND holds the energy density ``ds . H_s ds`` of the stretch change ds, where H_s is the second derivative of
-    the energy density by the stretch. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V``
-    and the SVD ``F = U diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these rotations.
-    Twists are negative under pressure.
+    """Add the work ``1/2 sum_k twist_k r_k²`` of an element's rotation to the row BEND of the workspace W.
+
+    The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V`` and the SVD ``F = U diag(sigma)
+    V^T`` of the deformation gradient. The twists, Pa, are the stiffnesses of the element against these rotations.
     """
     for lane in range(LANES):
         V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)

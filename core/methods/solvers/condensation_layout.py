@@ -1,6 +1,7 @@
-"""Offsets of the quantities in the workspace of two kernels of Mixed FEM. One kernel eliminates the independent
-stretches of the elements (condensation). The other kernel computes the changes of these stretches (local update). The
-workspace holds LANES elements side by side.
+"""Offsets of the quantities in the workspace of two kernels of Mixed FEM.
+
+One kernel eliminates the independent stretches of the elements (condensation). The other kernel computes the changes of
+these stretches (local update). The workspace holds LANES elements side by side.
 """
 
 from __future__ import annotations

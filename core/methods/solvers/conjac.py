@@ -57,24 +57,24 @@ LOAD_ROUNDS = 4
 """Largest number of fixed-point iterations for the non-elastic forces at the end of a step."""
 
 REFACTORIZE_ABOVE = 0.1
-"""Ratio of two successive Newton decrements above which the quasistatic corrections factorise the matrix again."""
+"""Ratio of two successive Newton decrements above which quasistatic corrections factorise the matrix again."""
 
 ROUND_OFF = 1e-9
 """Energy error that counts as round-off, relative to the sum of the potentials' magnitudes."""
 
 AT_REST = 1e-12
-"""A body counts as at rest if its mean squared displacement in a step is at most this fraction of its squared size."""
+"""Mean squared displacement in a step below which a body counts as at rest, relative to its squared size."""
 
 ENERGY_TOLERANCE = 0.1
-"""Largest energy error of an accepted step, as computed by ``_energy_balance``, relative to the kinetic energy."""
+"""Largest energy error of an accepted step, relative to the kinetic energy of the linear system."""
 
 
 class ConJacSolver(StepSolver):
     """ConJac [ConJac20] with exact integration of its dynamic nodes; all other vertices are quasistatic.
 
-    Settings: those of :class:`StepSolver` without ``integrator``. Steps without contact are integrated exactly, steps
-    with contact by BDF2, rejected steps by implicit Euler. ``max_iterations`` limits quasistatic corrections, and
-    minimizations (at least ``MIN_ITERATIONS``). ``tolerance`` also ends iterations for non-elastic forces.
+    Steps without contact are integrated exactly, steps with contact by BDF2, rejected steps by implicit Euler.
+    Settings: those of :class:`StepSolver` without ``integrator``. ``max_iterations`` limits quasistatic corrections,
+    and minimizations (at least ``MIN_ITERATIONS``). ``tolerance`` also ends iterations for non-elastic forces.
     """
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
@@ -95,7 +95,7 @@ class ConJacSolver(StepSolver):
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step, and its report. If the matrix is indefinite, Newton FEM computes the step."""
+        """Return the state after a step, and its report. Newton FEM computes the step if the matrix is indefinite."""
         self._step_arguments, self._minimized_potential = (pin_targets, time_step, loads), None
         try:
             return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
@@ -113,7 +113,6 @@ class ConJacSolver(StepSolver):
         return none if model.nodes is None else model.nodes
 
     def _set_model(self, model: Space) -> None:
-        """Set the full model. ``system`` keeps the model of :meth:`_quasistatic_space`, which prescribes the nodes."""
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)
@@ -121,8 +120,9 @@ class ConJacSolver(StepSolver):
         self._newton: NewtonSolver | None = None
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the solution of a step by exact integration of the nodes' motion. If there is contact, or if exact
-        integration gains energy, minimize the incremental potential instead.
+        """Return the solution of a step by exact integration of the nodes' motion.
+
+        The incremental potential is minimized instead if there is contact, or if exact integration gains energy.
         """
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
@@ -149,13 +149,13 @@ class ConJacSolver(StepSolver):
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the minimized potential at the solution ``at``, and record its norm."""
+        """Return the gradient of the minimized potential, (n,3) kg m, and record its norm."""
         return super()._record_gradient(at, state, self._minimized_potential or step, report)
 
     def _minimized(
         self, state: State, reduced: ReducedSystem, step: IncrementalPotential, report: StepReport
     ) -> Solution:
-        """Return a step's solution by Newton's method over all vertices. Only the reduced unknowns have inertia."""
+        """Solve a step by Newton's method over all vertices, in which only the nodes have inertia."""
         time, k = step.time, reduced.map.J.shape[2]
         speeds = reduced.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost_energy(reduced, speeds, time.predicted - time.base)
@@ -175,7 +175,7 @@ class ConJacSolver(StepSolver):
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
     def _nearly_massless_newton(self) -> NewtonSolver:
-        """Return the Newton solver for minimizations over all vertices. In its model only the nodes have inertia."""
+        """Return the Newton solver in whose model only the nodes have inertia."""
         if self._newton is None:
             self._newton = NewtonSolver(self._nearly_massless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
@@ -193,7 +193,7 @@ class ConJacSolver(StepSolver):
         report: StepReport,
         projected: bool = False,
     ) -> ReducedSystem:
-        """Return the reduced system at a state. The tangent is semi-definite if needed, or if ``projected``."""
+        """Return the reduced system of the nodes at a state."""
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
         with report.timed("solve"):
@@ -222,14 +222,14 @@ class ConJacSolver(StepSolver):
         return ReducedSystem(map_, T, momenta, mass, stiffness, elastic, tangent)
 
     def _unresolved_rigid_motions(self, rigid: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the c rigid motions that leave all nodes at rest, (n,3,c), and their momenta, M times the motions."""
+        """Return the c rigid motions that leave all nodes at rest, (n,3,c), and their momenta."""
         unresolved = self._rigid.unresolved_motions(self._nodes, rigid)
         return unresolved, (self.model.mass @ unresolved.reshape(len(unresolved), -1)).reshape(unresolved.shape)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
-        """Factorise the matrix at x (n,3) m. Return the elastic tangent, semi-definite if needed or ``projected``."""
+        """Factorise the matrix at x (n,3) m, and return the elastic tangent."""
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
@@ -252,7 +252,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
-        """Return a step's solution by exact integration of the nodes, or None if the body gains too much energy."""
+        """Return a step's solution by exact integration, or None if the body gains too much energy."""
         T, x0, h = reduced.T, state.positions, step.h
         with report.timed("local"):
             speeds = reduced.speeds(self.model.mass @ (h * state.velocities))
@@ -299,9 +299,9 @@ class ConJacSolver(StepSolver):
         displacements: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays for the end of the step with an entry per body, kg m²: the energy error, and the kinetic
-        energy of the linear system. The error is the body's energy minus that of the linear system. ``flow``: result of
-        :meth:`_flow`. ``displacements``: dx, and the part of dx that deforms the body, (n,3) m each.
+        """Return the energy error and the linear system's kinetic energy at the end of a step, per body, kg m².
+
+        The error is the body's energy minus that of the linear system.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -324,7 +324,7 @@ class ConJacSolver(StepSolver):
         forces: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the reduced displacements u in a step, final speeds, and final non-elastic forces, (k,) each."""
+        """Return the reduced displacements in a step, final speeds, and final non-elastic forces, (k,) each."""
         k = len(speeds)
         b, S_p = np.zeros(k), np.zeros((k, k))
         has_others = k > 0 and (bool(step.potentials) or step.damping is not None)
@@ -351,7 +351,7 @@ class ConJacSolver(StepSolver):
         u: np.ndarray,
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return b (k,) and S_p (k,k) of ``b - S_p u``, the forces of loads and damping linearized about u (k,)."""
+        """Linearize the forces of loads and damping, ``b - S_p u``, about u (k,). Return b (k,) and S_p (k,k)."""
         T, x = reduced.T, state.positions + reduced.T @ u + prescribed_dx
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
@@ -359,7 +359,7 @@ class ConJacSolver(StepSolver):
         return S_p @ u - project_vector(T, g), S_p
 
     def _other_stiffness(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Return h² times the element blocks (b,3,3) of the stiffness of loads and stretch damping at x (n,3) m."""
+        """Return the stiffness of loads and stretch damping, times the squared step, as blocks (b,3,3)."""
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
             potential.add_stiffness(x, step.h**2, blocks)
@@ -376,8 +376,9 @@ class ConJacSolver(StepSolver):
         elastic_dx: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
-        """Return the linear system's potential energy, kg m², after displacements dx (n,3) m. The quadratic term uses
-        ``elastic_dx`` (n,3) m, the part of dx that deforms the body. Loads other than weight contribute only their
+        """Return the linear system's potential energy after displacements dx (n,3) m, kg m².
+
+        ``elastic_dx`` (n,3) m: the part of dx that deforms the body. Loads other than weight contribute only their
         initial energy, since the caller subtracts their work.
         """
         dF, h2 = self.elastic.delta_F(dx), step.h**2
@@ -391,14 +392,14 @@ class ConJacSolver(StepSolver):
         return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _lost_energy(self, reduced: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
-        """Return the fraction of kinetic energy lost if ``speeds`` (k,) replace ``velocities`` (n,3); 0 at rest."""
+        """Return the fraction of kinetic energy that is lost if ``speeds`` (k,) replace ``velocities`` (n,3)."""
         before = float(np.sum(velocities * (self.model.mass @ velocities)))
         if before <= AT_REST * self.model.size**2 * float(self.model.lumped_masses.sum()):
             return 0.0
         return max(1.0 - float(speeds @ reduced.mass @ speeds) / before, 0.0)
 
     def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
-        """Return h² times the gradient of elastic, strain and gravity potentials, (n,3) kg m; zero at pins."""
+        """Return the gradient of elastic, strain and gravity potentials, times the squared step, (n,3) kg m."""
         stress = self.elastic.stress(deformation)
         if step.strain is not None:
             stress = stress + step.strain.forces(*self.elastic.strained(deformation))
@@ -416,9 +417,7 @@ class ConJacSolver(StepSolver):
         most: int,
         refactorizes: bool = True,
     ) -> NewtonIterate:
-        """Return the iterate in which forces on quasistatic vertices balance a ``load`` (n,3) kg m, after at most
-        ``most`` corrections. ``refactorizes``: factorise again if convergence is slow.
-        """
+        """Iterate until the forces on quasistatic vertices balance a ``load`` (n,3) kg m."""
         map_, last, most = reduced.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:
             with report.timed("assembly"):

@@ -36,8 +36,9 @@ BLOCKS = 4096
 
 
 class ConJacMap:
-    """Map J of [ConJac20] from the displacements of k dynamic nodes to the displacements of all vertices. All other
-    vertices are quasistatic: J moves them to where the elastic forces on them balance.
+    """Map J of [ConJac20] from the displacements of dynamic nodes to the displacements of all vertices.
+
+    All vertices other than the k nodes are quasistatic: J moves them to where the elastic forces on them balance.
 
     Parameters
     ----------
@@ -46,8 +47,10 @@ class ConJacMap:
     nodes : k dynamic nodes
     pinned : (p,) indices of prescribed vertices; their rows of J are zero
 
-    Attributes: ``J`` (n,3,3k) is the map, with columns by node, then axis; ``stiffness`` (3k,3k), kg, is h² times ``J^T
-    K J``.
+    Attributes
+    ----------
+    J : (n,3,3k) the map, with columns by node, then axis
+    stiffness : (3k,3k) kg, ``J^T K J`` times the squared step, with the stiffness K of the body
     """
 
     def __init__(self, system: LinearSystem, elements: ElementNodes, nodes: Nodes, pinned: np.ndarray) -> None:
@@ -78,8 +81,9 @@ class ConJacMap:
         self.stiffness = -0.5 * (found[size:] + found[size:].T)
 
     def newton_step(self, gradient: np.ndarray) -> np.ndarray:
-        """Return the Newton step (n,3) m of the quasistatic vertices. The dynamic nodes are held fixed. ``gradient``
-        (n,3), kg m: gradient of the incremental potential.
+        """Return the Newton step (n,3) m of the quasistatic vertices. The nodes are held fixed.
+
+        ``gradient`` (n,3), kg m: gradient of the incremental potential.
         """
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
@@ -91,21 +95,22 @@ class ConJacMap:
         return p + self._moved(found[:, None])[:, :, 0]
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
-        """Return the displacements (n,3,c) of all vertices for c columns of ``found`` (6k,c). A column holds the 3k
-        displacements of the nodes' central vertices, then 3k Lagrange multipliers. The multipliers enforce the
-        displacements of the k nodes. The forces on all other vertices balance.
+        """Return the displacements (n,3,c) of all vertices from solutions ``found`` (6k,c).
+
+        A column of ``found`` holds the 3k displacements of the nodes' central vertices, then 3k Lagrange multipliers.
         """
         size = 3 * self._k
         return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
 
     def _rows(self, columns: np.ndarray) -> np.ndarray:
-        """Return the displacements of the k nodes, (3k,c), for c displacements of all vertices, ``columns`` (n,3,c)."""
+        """Return the displacements of the nodes, (3k,c), for displacements of all vertices, (n,3,c)."""
         n, _, count = columns.shape
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
     def _coupling(self, nodes: ElementNodes, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices (f,) of the vertices that the stiffness matrix couples to the nodes' central vertices, and
-        the coupling block (f,3,3k) of the negated matrix.
+        """Return the indices (f,) of the vertices coupled to the nodes' centres, and the coupling block (f,3,3k).
+
+        The block is that of the negated stiffness matrix.
         """
         node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
@@ -126,9 +131,9 @@ class ConJacMap:
 
 
 def project_stiffness(blocks: np.ndarray, nodes: ElementNodes, T: np.ndarray) -> np.ndarray:
-    """Return the projected stiffness ``T^T K T`` (k,k) for k displacement vectors T (n,3,k). The matrix K is the sum of
-    element matrices with the ``blocks`` (b,3,3); ``nodes`` are the vertices of the elements. Blocks of zeros are
-    skipped.
+    """Return the projected stiffness ``T^T K T`` (k,k) for k displacement vectors T (n,3,k).
+
+    K is the sum of element matrices with the ``blocks`` (b,3,3). ``nodes``: vertices of the elements.
     """
     rows, columns = nodes.vertex_pairs
     coupled = np.flatnonzero(blocks.any(axis=(1, 2)))
@@ -144,9 +149,10 @@ def project_stiffness(blocks: np.ndarray, nodes: ElementNodes, T: np.ndarray) ->
 
 
 class ReducedSystem(NamedTuple):
-    """Reduced system of a body in a ConJac step. Its k unknowns are the displacements of the nodes, and the amounts of
-    c rigid motions. Each rigid motion moves a connected part of the body, but none of the nodes: for example a rotation
-    about an axis through the part's nodes.
+    """Reduced system of a body in a ConJac step, with k unknowns.
+
+    The unknowns are the displacements of the nodes, and the amounts of c rigid motions. Each rigid motion moves a
+    connected part of the body, but none of the nodes: for example a rotation about an axis through the part's nodes.
 
     M is the mass matrix, K the stiffness matrix, and h the step. ``map``: the map J from nodes to vertices. ``T``
     (n,3,k): basis, which consists of J's columns and the rigid motions. ``unresolved_momenta`` (n,3,c): M times the c
@@ -164,8 +170,9 @@ class ReducedSystem(NamedTuple):
 
     def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
         """Return the Newton step (n,3) m of the quasistatic vertices. The nodes and the rigid motions are held fixed.
-        ``gradient`` (n,3), kg m: gradient of the incremental potential. ``map_``: map from the nodes to the vertices,
-        which may be newer than the map of the reduced system.
+
+        ``map_``: map from the nodes to the vertices, which may be newer than the map of the reduced system.
+        ``gradient`` (n,3), kg m: gradient of the incremental potential.
         """
         first = map_.J.shape[2]
         unresolved, momenta = self.T[:, :, first:], self.unresolved_momenta
@@ -173,26 +180,28 @@ class ReducedSystem(NamedTuple):
         return dx - unresolved @ project_vector(momenta, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the speeds (k,) of the reduced unknowns that approximate vertex velocities v best, in the mass norm.
-        ``momenta`` (n,3): M v, the mass matrix times v.
+        """Return the speeds (k,) of the reduced unknowns that approximate vertex velocities best.
+
+        The approximation is best in the mass norm. ``momenta`` (n,3): mass matrix times the velocities.
         """
         if not self.mass.size:
             return np.zeros(0)
         return scipy.linalg.solve(self.mass, project_vector(self.T, momenta), assume_a="pos")
 
     def columns_of(self, rows: slice) -> np.ndarray:
-        """Return the indices of the reduced unknowns that move the body whose vertices are ``rows``."""
+        """Return the indices of the reduced unknowns that move the body with the vertices ``rows``."""
         return np.flatnonzero(np.abs(self.T[rows]).max(axis=(0, 1)) > 0.5 * np.abs(self.T).max(axis=(0, 1)))
 
 
 def project_vector(T: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Return the generalized forces ``T^T f`` (k,) of forces f (n,3) on k displacement vectors T (n,3,k)."""
+    """Return the generalized forces ``T^T f`` (k,) for forces f (n,3) and k displacement vectors T (n,3,k)."""
     return np.tensordot(T, forces, axes=((0, 1), (0, 1)))
 
 
 def project_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
-    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k). The product is computed for
-    ``ROWS`` vertices at a time, since M T would need as much memory as T.
+    """Return the projected mass ``T^T M T`` (k,k) for k displacement vectors T (n,3,k).
+
+    The product is computed for ``ROWS`` vertices at a time, since M T would need as much memory as T.
     """
     n, _, k = T.shape
     flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))

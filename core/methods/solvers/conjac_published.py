@@ -27,11 +27,11 @@ from .theta_extrapolation import Solution
 
 
 class PublishedConJacSolver(ConJacSolver):
-    """ConJac's published step ([ConJac20] Algorithm 1): one linear solve for the velocities of the nodes, then
-    ``corrections`` Newton steps of the quasistatic vertices.
+    """ConJac's published step ([ConJac20] Algorithm 1).
 
-    The Newton steps use the tangent factorised at the step's beginning. Unless gamma is 0, the first Newton step also
-    uses the forces at the step's beginning.
+    One linear solve yields the velocities of the nodes. ``corrections`` Newton steps of the quasistatic vertices
+    follow, with the tangent factorised at the step's beginning. Unless gamma is 0, the first Newton step also uses the
+    forces at the step's beginning.
 
     Settings: ``damping_factor`` is beta, the factor of the stiffness in Eq. 11. ``stabilization`` is gamma, the length
     of each Newton step. If gamma is 0, a line search sets the length of each Newton step, and each Newton step uses

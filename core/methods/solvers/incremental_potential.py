@@ -1,4 +1,4 @@
-"""Incremental potential of one step, which every solver here minimizes over the free vertices ([MFEM22] Eq. 2):
+"""Incremental potential of one step, which the solvers minimize over the free vertices ([MFEM22] Eq. 2):
 
     E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - f . x + sum of the step's other potentials)
 
@@ -24,20 +24,24 @@ from ...numerics.integrators.time_step import TimeStep
 from .stretch_damping import StretchDamping
 
 MAX_LAGGING_ITERATIONS = 4
-"""Largest number of updates of lagged potentials (friction, the force law of pin springs) at a step's solution. The
-coefficients of a lagged potential are those of an earlier iterate. Time steps of ordinary length need one or two
-updates. A time step of 10 s in a subspace needs four updates.
+"""Largest number of updates of lagged potentials at a step's solution.
+
+Lagged potentials are friction and the force law of pin springs: their coefficients are those of an earlier iterate.
+Time steps of ordinary length need one or two updates. A time step of 10 s in a subspace needs four updates.
 """
 
 MAX_LAGGING_UPDATES = 30
-"""Largest number of iterations per step that update lagged potentials. After this number, lagged potentials are updated
-only when the iterations have converged.
+"""Largest number of iterations per step that update lagged potentials.
+
+After this number, lagged potentials are updated only when the iterations have converged.
 """
 
 
 class NewtonIterate(NamedTuple):
-    """Iterate of Newton's method: positions x (n,3) m, their deformation, and the ``value`` of the incremental
-    potential, kg m². ``magnitude``, kg m², is the sum of the absolute values of the potential's terms.
+    """Iterate of Newton's method.
+
+    ``x`` (n,3) m: positions. ``deformation``: deformation at x. ``value``, kg m²: incremental potential. ``magnitude``,
+    kg m²: sum of the absolute values of the potential's terms.
     """
 
     x: np.ndarray
@@ -58,9 +62,12 @@ class IncrementalPotential:
     prescribed_positions : (p,3) m, positions of the pinned vertices after the fraction ``time.theta`` of the step
     damping : StretchDamping or None
 
-    Attributes: ``contact`` is the barrier or None. ``strain`` is the potential of strain or None. ``h``, s, is the
-    effective step. ``element_weights`` (m,), m³ s²: h² times the element volumes that weight the elastic energy
-    density.
+    Attributes
+    ----------
+    contact : the barrier or None
+    strain : the potential of strain or None
+    h : effective step, s
+    element_weights : (m,) m³ s², h² times the element volumes that weight the elastic energy density
     """
 
     def __init__(
@@ -90,10 +97,10 @@ class IncrementalPotential:
     def value_without_elastic(
         self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
     ) -> tuple[float, float]:
-        """Return the incremental potential without elastic energy, and the sum of its terms' absolute values, kg m².
+        """Return the incremental potential without elastic energy, kg m².
 
-        Stretch damping is evaluated at the stretches s (m,6), which may be None without damping. The strain potential
-        is evaluated at ``stretch``, which may be None without a strain potential.
+        The second result is the sum of the absolute values of its terms, kg m². ``s`` (m,6): stretches for the stretch
+        damping; None without damping. ``stretch``: stretch for the strain potential; None without a strain potential.
         """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
@@ -114,8 +121,10 @@ class IncrementalPotential:
     def gradient_at(
         self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m. ``more`` (m,3,3), Pa: stresses to
-        add to the stresses of the potentials. Rows of pinned vertices are set to zero, unless ``of_pins`` is True.
+        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m.
+
+        ``more`` (m,3,3), Pa: stresses to add to the stresses of the potentials. ``of_pins``: False to set rows of
+        pinned vertices to zero.
         """
         stress = self._elastic.stress(deformation) + more
         if self.damping is not None:
@@ -127,10 +136,10 @@ class IncrementalPotential:
     def gradient(
         self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the incremental potential at x (n,3) m for given stresses (m,3,3) Pa.
+        """Return the gradient (n,3) kg m of the incremental potential for given stresses.
 
-        Rows of pinned vertices are set to zero, unless ``of_pins`` is True. If ``of_potentials`` is False, only
-        inertia, gravity and the stresses contribute.
+        ``x`` (n,3) m: positions. ``stress`` (m,3,3) Pa. ``of_pins``: False to set rows of pinned vertices to zero.
+        ``of_potentials``: False to leave out all contributions except inertia, gravity and the stresses.
         """
         force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
         for potential in self.potentials if of_potentials else ():
@@ -141,17 +150,17 @@ class IncrementalPotential:
         return g
 
     def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:
-        """Return the gradient (n,3) N of the step's strain potential alone; 0 without a strain potential."""
+        """Return the gradient (n,3) N of the strain potential alone; 0 without a strain potential."""
         if self.strain is None:
             return 0.0
         return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
-        """Return the second derivatives of the elastic energy density by F, Pa. If ``projected``, make the result
-        positive semi-definite.
+        """Return the second derivatives of the elastic energy density by the deformation gradient, Pa.
 
-        A strong strain potential (``is_strong``) may cancel most of the elastic energy. Part of the potential's second
-        derivatives is therefore added to the result, but only in elements that become softer by the addition.
+        ``projected``: True to make the result positive semi-definite. A strong strain potential (``is_strong``) may
+        cancel most of the elastic energy. Part of the potential's second derivatives is therefore added to the result,
+        but only in elements that become softer by the addition.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.tangent(deformation, projected)
@@ -159,11 +168,11 @@ class IncrementalPotential:
         return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
 
     def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Return the second derivatives of the elastic energy density by the independent stretches, Pa. The result is
-        made positive semi-definite.
+        """Return the second derivatives of the elastic energy density by the independent stretches, Pa.
 
-        A strong strain potential (``is_strong``) may cancel most of the elastic energy. Part of the potential's second
-        derivatives is therefore added to the result, but only in elements that become softer by the addition.
+        The result is positive semi-definite. A strong strain potential (``is_strong``) may cancel most of the elastic
+        energy. Part of the potential's second derivatives is therefore added to the result, but only in elements that
+        become softer by the addition.
         """
         if self.strain is None or not self.strain.is_strong:
             return self._elastic.stretch_tangent(stretch)
@@ -176,17 +185,19 @@ class IncrementalPotential:
         return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """Return the low-rank part of the stiffness, N/m, from potentials that couple distant vertices; None without
-        such potentials.
+        """Return the low-rank part of the stiffness, N/m, from potentials that couple distant vertices.
+
+        The result is None without such potentials.
         """
         found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
     def max_step_size(self, x: np.ndarray, dx: np.ndarray, with_prescribed_motion: bool = False) -> float:
-        """Return the largest step length, at most 1, up to which nothing collides and no tet inverts. The step leads
-        from x (n,3) m along dx (n,3) m. Return 1 if the step has no barrier. Obstacles stand still or, if
-        ``with_prescribed_motion``, move to their prescribed positions.
+        """Return the largest step length, at most 1, up to which nothing collides and no tet inverts.
+
+        The step leads from x (n,3) m along dx (n,3) m. Obstacles stand still or, if ``with_prescribed_motion``, move to
+        their prescribed positions. The result is 1 if the step has no barrier.
         """
         if self.contact is None:
             return 1.0
@@ -201,9 +212,10 @@ class IncrementalPotential:
         return other
 
     def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
-        """Return True if the body has no contact at x (n,3) m. With a barrier, the body must also not collide on the
-        straight path from ``before`` (n,3) m to x. If the result is True, this method has also moved the obstacles of
-        the barrier to their prescribed positions.
+        """Return True if the body has no contact at the end x of a path.
+
+        With a barrier, the body must also not collide on the straight path from ``before`` (n,3) m to ``x`` (n,3) m. If
+        the result is True, the obstacles of the barrier have moved to their prescribed positions.
         """
         contact = self.contact
         if contact is None:
@@ -217,21 +229,20 @@ class IncrementalPotential:
         return False
 
     def feasibility_margin(self, x: np.ndarray) -> float:
-        """Return the smaller of two margins at x (n,3) m: the barrier's normalized gap, and the least det F of the tets
-        that must not invert.
+        """Return the smaller of the normalized gap and the least det F at x (n,3) m.
+
+        The normalized gap is that of the barrier. det F is taken over the tets that must not invert.
         """
         return min(self.contact.normalized_gap(x), self._elastic.min_det_F(x))
 
     def end_step(self) -> None:
-        """Accept the step's solution. The next step begins with the obstacles at their current positions."""
+        """Accept the step's solution, with the obstacles at their current positions."""
         if self.contact is not None:
             self.contact.end_step()
 
     @property
     def has_contact(self) -> bool:
-        """True if the step has a unilateral potential, such as contact, which can become active or inactive within the
-        step.
-        """
+        """True if the step has a unilateral potential, such as contact."""
         return any(isinstance(potential, UnilateralPotential) for potential in self.potentials)
 
     def has_active_contact(self, x: np.ndarray) -> bool:
@@ -243,27 +254,30 @@ class IncrementalPotential:
         )
 
     def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
-        """Return the unilateral springs at x (n,3) m, one set per unilateral potential. The linear system must already
-        be assembled at x.
+        """Return the unilateral springs at x (n,3) m, one set per unilateral potential.
+
+        The linear system must already be assembled at x.
         """
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:
-        """Return True if friction in contact requires another iteration. x (n,3), m: current positions."""
+        """Return True if friction in contact requires another iteration at positions x (n,3) m."""
         each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
         return any(one.is_unconverged(x) for one in [*each, *([self.contact] if self.contact else [])])
 
     def update_lagging_at_solution(self, x: np.ndarray) -> bool:
-        """Update lagged terms (friction, pin springs) at a solution x (n,3) m of the step. Return True if they
-        changed.
+        """Update lagged terms (friction, pin springs) at a solution x (n,3) m of the step.
+
+        Return True if the terms changed.
         """
         self.lagging_iterations_left -= 1
         settled = self.contact is not None and self.contact.update_at_solution(x)
         return self._update(x) or settled
 
     def update_lagging(self, x: np.ndarray) -> bool:
-        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. After
-        MAX_LAGGING_UPDATES calls nothing is updated.
+        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m.
+
+        Return True if the terms changed. After MAX_LAGGING_UPDATES calls nothing is updated.
         """
         self._lagging_updates_left -= 1
         return self._lagging_updates_left >= 0 and self._update(x)

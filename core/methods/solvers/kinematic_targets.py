@@ -1,8 +1,8 @@
-"""Dirichlet conditions with contact: move pins and colliders to their prescribed positions without collisions, before
-the step is solved. In steps without contact, ``StepSolver.start`` sets the positions of pins.
+"""Motion of pins and colliders to their prescribed positions, without collisions, before a step is solved.
 
-If the straight path is free of collisions, pins and colliders move to its end at once. Otherwise all vertices of the
-body move along with them in Newton's direction
+In steps without contact, ``StepSolver.start`` sets the positions of pins. With contact, pins and colliders move to the
+end of the straight path at once if the path is free of collisions. Otherwise all vertices of the body move along with
+them in Newton's direction
 
     H_FF dx_F = -g_F - H_FK dx_K,
 
@@ -28,23 +28,28 @@ MAX_SUBSTEPS = 60
 """Largest number of Newton steps along the prescribed path."""
 
 FLOOR, ABOVE = 0.5e6, 1.5
-"""Factors in two lower bounds of the penalty rho. The line search's merit is the incremental potential plus rho times
-the remaining fraction of the prescribed path. rho is at least FLOOR times ``dx . M dx``, where dx is Newton's direction
-and M the mass matrix. rho is also at least ABOVE times the slope of the incremental potential along dx.
+"""Factors in two lower bounds of the penalty rho in the merit of the line search.
+
+The merit is the incremental potential plus rho times the remaining fraction of the prescribed path. rho is at least
+FLOOR times ``dx . M dx``, where dx is Newton's direction and M the mass matrix. rho is also at least ABOVE times the
+slope of the incremental potential along dx.
 """
 
 MIN_PROGRESS, STALL_WINDOW = 0.01, 3
 """The path counts as blocked if STALL_WINDOW successive steps cover less than MIN_PROGRESS of the path."""
 
 NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
-"""Stricter test for a blocked path at a feasibility margin (normalized gap or det F) below NARROW_GAP. The path counts
-as blocked if two successive steps together cover less than the fraction MIN_PROGRESS_NARROW of the path.
+"""Stricter test for a blocked path at a feasibility margin (normalized gap or det F) below NARROW_GAP.
+
+The path counts as blocked if two successive steps together cover less than the fraction MIN_PROGRESS_NARROW of the
+path.
 """
 
 BLOCKED_GAP, SAFE_GAP = 1e-3, 0.3
-"""Limits of the feasibility margin, which is the smaller of two numbers: the normalized gap (the gap divided by the
-barrier's activation distance), and det F. A path with a margin below BLOCKED_GAP is blocked. A blocked motion ends at
-the last point with a margin above SAFE_GAP.
+"""Limits of the feasibility margin, the smaller of the normalized gap and det F.
+
+The normalized gap is the gap divided by the barrier's activation distance. A path with a margin below BLOCKED_GAP is
+blocked. A blocked motion ends at the last point with a margin above SAFE_GAP.
 """
 
 BISECTIONS = 5
@@ -52,7 +57,7 @@ BISECTIONS = 5
 
 
 class NewtonSystem(Protocol):
-    """Interface of a solver, as required for Newton steps with prescribed displacements."""
+    """Interface of a solver for Newton steps with prescribed displacements."""
 
     model: Space
     elastic: Any
@@ -67,9 +72,10 @@ class NewtonSystem(Protocol):
 def advance_prescribed_motion(
     solver: NewtonSystem, x: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> np.ndarray:
-    """Move pins and obstacles towards their prescribed positions, from collision-free positions x (n,3) m of the body.
-    Return the body's positions (n,3) m where the motion ends. If an obstacle blocks the motion, store the remaining
-    fraction of the path in ``report.blocked``.
+    """Move pins and obstacles towards their prescribed positions, and return the body's positions (n,3) m at the end.
+
+    ``x`` (n,3) m: collision-free positions of the body. If an obstacle blocks the motion, ``report.blocked`` is set to
+    the remaining fraction of the path.
     """
     model, contact, x = solver.model, step.contact, x.copy()
     progress: list[float] = []
@@ -125,8 +131,9 @@ def advance_prescribed_motion(
 
 
 class _PathPoint(NamedTuple):
-    """Point on the path to the prescribed positions: the body's positions x (n,3) m, collider positions (c,3) m, and
-    the remaining fraction of the path.
+    """Point on the path to the prescribed positions.
+
+    ``x`` (n,3) m: positions of the body. ``collider_positions`` (c,3) m. ``remaining``: remaining fraction of the path.
     """
 
     x: np.ndarray
@@ -142,11 +149,10 @@ def _merit(
     collider_dx: np.ndarray,
     rho: float,
 ) -> Callable[[float], tuple[float, float, NewtonIterate]]:
-    """Return the merit function of a line search along dx (n,3) m of the body and ``collider_dx`` (c,3) m of the
-    colliders: the incremental potential plus ``rho`` times the remaining fraction of the path.
+    """Return the merit of a line search: the incremental potential plus ``rho`` times the remaining path.
 
-    The function maps a step length to the merit's value, the merit's magnitude, and the iterate. If ``rho`` is
-    infinite, the value is 0 if the normalized gap between body and colliders exceeds SAFE_GAP, else inf.
+    The merit maps a step length to a value, a magnitude and an iterate. If ``rho`` is infinite, the value is 0 at a
+    normalized gap above SAFE_GAP, else inf.
     """
 
     def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
@@ -160,9 +166,7 @@ def _merit(
 
 
 def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe: _PathPoint) -> _PathPoint:
-    """Return the farthest point with a safe feasibility margin, found by bisection between the points ``safe`` and
-    ``unsafe`` of the collision-free path.
-    """
+    """Return the farthest safe point of the path between ``safe`` and ``unsafe``, by bisection."""
     for _ in range(BISECTIONS):
         between = _PathPoint(*(0.5 * (a + b) for a, b in zip(safe, unsafe)))
         step.contact.collider_positions = between.collider_positions
@@ -176,9 +180,10 @@ def _bisect_last_increment(step: IncrementalPotential, safe: _PathPoint, unsafe:
 def _newton_direction_with_dirichlet(
     solver: NewtonSystem, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
-    """Return Newton's direction dx (n,3) m, and the slope of the incremental potential along dx, kg m². The slope
-    includes the work along the remaining displacement of the obstacles. dx contains the prescribed displacements of the
-    pins. ``dx_prescribed`` (n,3), m: prescribed displacements of the pins, zero at all other vertices.
+    """Return Newton's direction dx (n,3) m, and the slope of the incremental potential along dx, kg m².
+
+    dx contains the prescribed displacements of the pins, ``dx_prescribed`` (n,3) m. The slope includes the work along
+    the remaining displacement of the obstacles.
     """
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):

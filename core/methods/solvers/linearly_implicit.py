@@ -26,16 +26,18 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 MOST_SOLVES = 6
-"""Largest number of linear solves in a step that has no barrier, but loads that change with positions, such as penalty
-contact.
+"""Largest number of linear solves in a step without a barrier.
+
+Several solves are needed if loads change with positions, such as penalty contact.
 """
 
 MOST_MEETING = 100
-"""Largest number of linear solves in a step that has a barrier. Stopping early leaves barrier forces unbalanced."""
+"""Largest number of linear solves in a step with a barrier. Stopping early leaves barrier forces unbalanced."""
 
 ROUGH = 1000.0
-"""Largest displacement that the nonlinear residual of a converged step may cause, in multiples of the tolerance. With
-the default tolerance, this displacement is 1 % of the body's size.
+"""Largest displacement due to the nonlinear residual of a converged step, in multiples of the tolerance.
+
+With the default tolerance, this displacement is 1 % of the body's size.
 """
 
 
@@ -57,10 +59,9 @@ class _Linearized:
         self._deformation_ahead = step.damping and elastic.deformation(self._ahead)
 
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return two arrays for positions x (n,3) m. The first is the gradient (n,3) kg m of the incremental potential,
-        with linearized elasticity, stretch damping and strain potential. The second is h² times the second derivatives
-        (m,6,3,3) of stretch damping by the deformation gradients. The second result is None without stretch damping. If
-        ``of_potentials`` is False, loads such as contact are omitted.
+        """Return the gradient (n,3) kg m of the linearized incremental potential at x (n,3) m.
+
+        The second result is the second derivatives (m,6,3,3) of stretch damping times the squared step, or None.
         """
         step, solver = self._step, self._solver
         stress, added = (
@@ -78,9 +79,7 @@ class _Linearized:
         return g, added
 
     def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
-        """Assemble the linear system at x (n,3) m, and return the gradient (n,3) kg m. If ``projected``, make the
-        barrier's Hessian positive semi-definite.
-        """
+        """Assemble the linear system at x (n,3) m, and return the gradient (n,3) kg m."""
         step = self._step
         if step.contact is not None:
             step.contact.projected = projected
@@ -90,9 +89,9 @@ class _Linearized:
         return g
 
     def nonlinear_residual(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
-        """Return the residual (n,3) kg m of the nonlinear equations at the positions x (n,3) m with the
-        ``deformation``. A ``damping_factor`` other than 1 adds forces to damp the motion. These damping forces are not
-        counted as residual.
+        """Return the residual (n,3) kg m of the nonlinear equations at x (n,3) m, without the forces of extra damping.
+
+        Extra damping is due to a ``damping_factor`` other than 1.
         """
         step, solver, beta = self._step, self._solver, self._beta
         change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
@@ -104,21 +103,25 @@ class _Linearized:
 
 
 class LinearlyImplicitSolver(StepSolver):
-    """Linearly implicit FEM: Baraff and Witkin's linearized implicit Euler ([ConJac20] Eq. 10), in the full space or a
-    subspace.
+    """Linearly implicit FEM: Baraff and Witkin's linearized implicit Euler ([ConJac20] Eq. 10).
+
+    The solver works in the full space or a subspace. M is the mass matrix, K the stiffness at the start of the step, h
+    the length of the step, and beta the setting ``damping_factor``.
 
     1. Assemble the projected tangent at the start of the step.
     2. Solve ``(M + beta h² K) dx = -gradient`` once. Repeat this up to ``MOST_SOLVES`` times if loads depend on x.
     3. With a barrier, repeat as Newton's method with line search and CCD, up to ``MOST_MEETING`` times.
     4. Evaluate the residual of the nonlinear equations, and report the displacement that it would still cause.
 
-    Settings: ``damping_factor`` (beta), and the settings of :class:`StepSolver` except ``max_iterations``.
+    Settings: ``damping_factor``, and the settings of :class:`StepSolver` except ``max_iterations``.
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution by one or more linear solves. The prescribed displacements of pinned vertices act on
-        the other vertices through the matrix ``M + beta h² K``. M is the mass matrix, K the stiffness at the start of
-        the step, h the length of the step, and beta the setting ``damping_factor``.
+        """Return the solution of a step by one or more linear solves.
+
+        The prescribed displacements of pinned vertices act on the other vertices through the matrix ``M + beta h² K``.
+        M is the mass matrix, K the stiffness at the start of the step, h the length of the step, and beta the setting
+        ``damping_factor``.
         """
         # Linear forces yield the same solution from any point. Contact is detected at the initial point: begin at
         # the inertial prediction.
@@ -161,9 +164,7 @@ class LinearlyImplicitSolver(StepSolver):
         report: StepReport,
         is_indefinite: bool,
     ) -> np.ndarray:
-        """Return the next iterate (n,3) m: a line search from x (n,3) m along Newton's direction dx (n,3) m, limited by
-        the collision-free step size. g (n,3) kg m is the gradient at x. The stop rule is that of Newton's method.
-        """
+        """Return the next iterate (n,3) m, by a line search along Newton's direction dx (n,3) m."""
         decrement = -float(np.sum(g * dx))
         check_direction(dx, decrement)
         with report.timed("line_search"):
@@ -193,10 +194,7 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_solve(
         self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Record a linear solve in the report: its solution dx (n,3) m and gradient g (n,3) kg m. Set the stop reason
-        if no further solve is needed or allowed. ``changing``: loads such as contact change with the positions, and
-        may require further solves.
-        """
+        """Record a linear solve in the report, with the stop reason if it was the last one."""
         size = self.model.max_displacement(dx)[0]
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
@@ -215,8 +213,9 @@ class LinearlyImplicitSolver(StepSolver):
     def _judge_rest(
         self, dx: np.ndarray, nonlinear_residual: np.ndarray, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Record in the report the displacement dx (n,3) m that the residual ``nonlinear_residual`` (n,3) kg m of the
-        nonlinear equations would still cause. If it is too large, the step counts as not converged.
+        """Record the displacement dx (n,3) m that the nonlinear residual would still cause.
+
+        The step counts as not converged if the displacement is too large.
         """
         missing = self.system.error_estimate()
         report.movement = (self.model.max_displacement(dx)[0] + missing.movement) / step.time.theta

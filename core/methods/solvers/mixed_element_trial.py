@@ -1,6 +1,4 @@
-"""Element quantities of a line search trial in Mixed FEM, in one pass over the tets: the decompositions of F and of the
-independent stretch s, and the energy of the constraint s(F) = s.
-"""
+"""Element quantities of Mixed FEM at a trial step of the line search, in one pass over the tets."""
 
 from __future__ import annotations
 
@@ -21,13 +19,15 @@ def mixed_element_trial(
     multiplier: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[Deformation, Stretch, np.ndarray, np.ndarray]:
-    """Return four quantities of the elements at step length alpha of a line search: the deformation ``F + alpha dF``
-    with its SVD; the independent stretch ``s + alpha ds`` with its eigenvectors; the new polar stretches s(F) (m,6);
-    and the energies ``w lambda . (s(F) - s)`` (m,) of the constraint s(F) = s.
+    """Return four quantities of the elements at a step length of a line search in Mixed FEM.
 
-    ``deformation`` and ``stretch``: F and s at step length 0. ``dF`` (m,3,3) and ``ds`` (m,6): changes of F and s.
-    ``multiplier``: lambda (m,6), Pa. ``weights``: w (m,). The iterations for the SVD start from the V of
-    ``deformation``. The iterations for the eigenvectors of s start from the new V, since s is close to s(F).
+    1. the deformation gradient ``F + alpha dF`` with its SVD;
+    2. the independent stretch ``s + alpha ds`` with its eigenvectors;
+    3. the new polar stretches s(F) (m,6);
+    4. the energies ``w lambda . (s(F) - s)`` (m,) of the constraint s(F) = s.
+
+    ``alpha``: step length. ``deformation`` and ``stretch``: F and s at step length 0. ``dF`` (m,3,3) and ``ds`` (m,6):
+    changes of F and s. ``multiplier``: lambda (m,6), Pa. ``weights``: w (m,).
     """
     m = len(ds)
     moved = Deformation(np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 3, 3)))

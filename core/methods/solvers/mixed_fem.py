@@ -42,28 +42,33 @@ from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
 HAND_OVER = 0.01
-"""Limit below which Mixed FEM hands a step over to Newton's method. The limit applies to the disagreement of
-independent and polar stretches, divided by the predicted decrease of the merit. The disagreement is the energy
-``c.H_s c``: c is the polar minus the independent stretch, and H_s the second derivative of the energy density. A test
-by the size of c alone would hand over too early in stiff bodies and damp their motion.
+"""Limit below which Mixed FEM hands a step over to Newton's method.
+
+The limit applies to the disagreement of independent and polar stretches, divided by the predicted decrease of the
+merit. The disagreement is the energy ``c.H_s c``: c is the polar minus the independent stretch, and H_s the second
+derivative of the energy density. A test by the size of c alone would hand over too early in stiff bodies and damp their
+motion.
 """
 
 UNTANGLING = 5
-"""Number of iterations that restore inverted elements, if a step starts with inverted elements. Each of these first
-iterations of the step begins by setting the independent stretches around inverted elements to the identity.
+"""Number of iterations that restore inverted elements, if a step starts with inverted elements.
+
+Each of these iterations first sets the independent stretches around inverted elements to the identity.
 """
 
 NEAR = 0.5
-"""Limit below which the complete second derivative of the constraint ``s = s(F)`` is used in the full space. The limit
-applies to the disagreement of the independent stretches s and the polar stretches s(F), divided by the predicted
-decrease of the last iteration. The disagreement is the energy ``c . H_s c`` with ``c = s(F) - s`` and the second
-derivative H_s of the energy density.
+"""Limit below which the complete second derivative of the constraint ``s = s(F)`` is used in the full space.
+
+The limit applies to the disagreement of the independent stretches s and the polar stretches s(F), divided by the
+predicted decrease of the last iteration. The disagreement is the energy ``c . H_s c`` with ``c = s(F) - s`` and the
+second derivative H_s of the energy density.
 """
 
 TANGLED = 0.01
-"""Fraction of inverted elements above which the independent stretches of all elements are reset to the identity. At
-smaller fractions, only the stretches around inverted elements are reset. In a scrambled body with a Poisson's ratio of
-0.45, this smaller reset would leave some tets inverted.
+"""Fraction of inverted elements above which the independent stretches of all elements are reset to the identity.
+
+At smaller fractions, only the stretches around inverted elements are reset. In a scrambled body with a Poisson's ratio
+of 0.45, this smaller reset would leave some tets inverted.
 """
 
 
@@ -88,30 +93,35 @@ class _Direction(NamedTuple):
 
 
 class MixedFEMSolver(StepSolver):
-    """Mixed FEM: sequential quadratic programming on positions, stretches and multipliers ([MFEM22] Alg. 1), in the
-    full space or a subspace ([SubMFEM23]).
+    """Mixed FEM: sequential quadratic programming on positions, stretches and multipliers ([MFEM22] Alg. 1).
+
+    The solver works in the full space or a subspace ([SubMFEM23]).
 
     1. Evaluate stress and projected Hessian of each element at its independent stretch.
     2. Condense the stretches, assemble and solve the linear system for dx.
     3. Update the stretches and multipliers element by element.
     4. Line search on the Lagrangian, limited by CCD.
-    5. Repeat until the stop rule holds; with ``quadratic_finish``, unprojected Newton takes over near the solution.
+    5. Repeat until the stop rule holds. With ``quadratic_finish``, unprojected Newton takes over near the solution.
 
-    Settings: ``quadratic_finish``, which also adds second derivatives of the polar stretch to the matrix, and those of
-    :class:`StepSolver`.
+    Settings: those of :class:`StepSolver`, and ``quadratic_finish``, which also adds second derivatives of the polar
+    stretch to the matrix.
     """
 
     start_from_prediction = True
-    """If True, iterations start from the inertial prediction, else from the last positions, as in [MFEM22] Alg. 1.
+    """True to start iterations from the inertial prediction; False: from the last positions, as in [MFEM22] Alg. 1.
+
     Starting a shaken body from the last positions takes a third more iterations: 200 instead of 147 in 25 steps, and 17
     instead of 8 in the hardest step.
     """
 
     record_gradients = False
-    """If True, the history holds the norm of the incremental potential's gradient in each iteration (slower)."""
+    """True to record the norm of the incremental potential's gradient in each iteration (slower)."""
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return a step's solution by Mixed FEM, with Newton's method at the end if ``quadratic_finish``."""
+        """Return the solution of a step by Mixed FEM.
+
+        Newton's method finishes the step if the setting ``quadratic_finish`` is on.
+        """
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             x, deformation = self._start(guess, state, step, report)
@@ -160,11 +170,7 @@ class MixedFEMSolver(StepSolver):
     def _start(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
-        """Return the initial positions (n,3) m of the iterations and their deformation. By default,
-        :meth:`initial_iterate` derives the positions from the ``guess`` (n,3) m. A step without a contact barrier has
-        one exception: if elements are inverted at the guess, but not at the positions of ``state``, the iterations
-        start from the positions of ``state``.
-        """
+        """Return the initial positions (n,3) m of the iterations, and their deformation."""
         x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
         if step.contact is None and deformation.sigma.min() <= 0.0:
@@ -175,10 +181,7 @@ class MixedFEMSolver(StepSolver):
         return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
-        """Return True if Newton's method must finish the step, which requires ``quadratic_finish``. Newton's method
-        finishes a step whose iterations ended without convergence. It also finishes a step near the solution, where the
-        stretches agree with the positions.
-        """
+        """Return True if Newton's method must finish the step."""
         if not self.settings.quadratic_finish or report.converged:
             return False
         # The first iteration often starts with s = s(F): its agreement is meaningless.
@@ -186,10 +189,7 @@ class MixedFEMSolver(StepSolver):
         return agree or bool(report.reason)
 
     def _restart_mask(self, deformation: Deformation) -> np.ndarray | None:
-        """Return the mask (e,) of the elements whose independent stretches restart from the identity. Return None if no
-        element has to restart. The mask contains inverted elements that are not near pins, and their neighbours. If
-        more than the fraction TANGLED of the elements is inverted, the mask contains all elements.
-        """
+        """Return the mask (e,) of the elements whose independent stretches restart from the identity, or None."""
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
@@ -197,9 +197,7 @@ class MixedFEMSolver(StepSolver):
         return self.model.dilate_selection(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
-        """Return a copy of the iterate ``at`` in which the independent stretch is the identity in the elements of the
-        mask ``guessed`` (e,). If ``guessed`` is None, return ``at``.
-        """
+        """Return the iterate with the independent stretches of the elements ``guessed`` reset to the identity."""
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
@@ -208,10 +206,7 @@ class MixedFEMSolver(StepSolver):
     def _valued(
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
-        """Return the iterate with the positions x (n,3) m, the ``deformation``, the ``polar`` stretches and the
-        independent ``stretch``. The iterate's value is the sum of the step's potentials at x and the elastic energy at
-        the independent stretch.
-        """
+        """Evaluate the step's potentials and elastic energy for an iterate."""
         rest, magnitude = step.value_without_elastic(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
@@ -233,10 +228,7 @@ class MixedFEMSolver(StepSolver):
         return direction
 
     def _polar_hessian_terms(self, report: StepReport, is_near: bool) -> tuple[PolarHessianTerms, ...]:
-        """Return the choices of second derivatives of the constraint ``s = s(F)`` to add to the matrix, in the order in
-        which they are tried. Choices are tried until the matrix is positive definite and the predicted decrease is
-        positive.
-        """
+        """Return the second derivatives of the constraint ``s = s(F)`` to add to the matrix, in the order of trial."""
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
         # In the first iteration s is that of the last step, and its tension would resist rotations. Tension is needed
@@ -264,10 +256,7 @@ class MixedFEMSolver(StepSolver):
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
-        """Return the search direction, or None if the matrix is not positive definite. ``terms`` selects the second
-        derivatives of the polar stretch that are added to the matrix. ``damping`` is None or holds two arrays of
-        stretch damping: stresses (m,3,3), Pa, and h² times the second derivatives (m,6,3,3) by F.
-        """
+        """Return the search direction, or None if the matrix is not positive definite."""
         with report.timed("assembly"):
             system = self.system
             P, disagreement = condense(mixed, terms, step.element_weights, system.hessians)
@@ -304,8 +293,9 @@ class MixedFEMSolver(StepSolver):
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the condensed problem, for condensed elastic stresses P (m,3,3) Pa.
-        ``residual`` (m,6) is the constraint's residual s(F) - s.
+        """Return the gradient (n,3) kg m of the condensed problem.
+
+        P (m,3,3) Pa: condensed elastic stresses. ``residual`` (m,6): polar minus independent stretch.
         """
         if step.strain is None:
             return step.gradient(at.x, P)

@@ -1,11 +1,11 @@
-"""Exponential integrator for a small linear system: ``M u'' = -S u + r + p`` from ``u = 0`` with velocities w, exact
-over a step. Times and stiffnesses are in units of the step.
+"""Exponential integrator for a small linear system, exact over a step: ``M u'' = -S u + r + p`` from ``u = 0``.
 
-M is the mass, and S the stiffness. The forces r are constant. The forces ``p = b - S_p u`` (contact, friction, drag)
-depend on u, with their stiffness S_p and a constant b. The integrator evaluates p with the displacements u at the end
-of the step, and keeps p constant during the step. Bodies at rest thereby stay at rest. The work of p is at most the
-decrease of the potential of p, so p adds no energy. In the modes of S and M, with eigenvalues omega² (Hochbruck,
-Ostermann 2010, "Exponential integrators", Acta Numerica 19):
+Times and stiffnesses are in units of the step. M is the mass, and S the stiffness. w are the initial velocities. The
+forces r are constant. The forces ``p = b - S_p u`` (contact, friction, drag) depend on u, with their stiffness S_p and
+a constant b. The integrator evaluates p with the displacements u at the end of the step, and keeps p constant during
+the step. Bodies at rest thereby stay at rest. The work of p is at most the decrease of the potential of p, so p adds no
+energy. In the modes of S and M, with eigenvalues omega² (Hochbruck, Ostermann 2010, "Exponential integrators", Acta
+Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
 
@@ -28,10 +28,11 @@ def exponential_step(
     forces: np.ndarray,
     others: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact solution u, u', (k,) each, of ``M u'' = -S u + r + p`` after a step of unit length, from u = 0.
+    """Return the exact solution of ``M u'' = -S u + r + p`` after a step of unit length, from u = 0.
 
-    ``mass`` M and ``stiffness`` S are (k,k). ``speeds`` (k,) are the initial u'. ``forces`` r (k,) are constant.
-    ``others`` holds b (k,) and S_p (k,k). b and S_p define the forces ``p = b - S_p u``, with u at the end of the step.
+    The result is u and u', (k,) each. ``mass`` M and ``stiffness`` S are (k,k). ``speeds`` (k,): the initial u'.
+    ``forces`` r (k,): constant forces. ``others``: b (k,) and S_p (k,k) of the forces ``p = b - S_p u``, with u at the
+    end of the step.
     """
     if not len(speeds):
         return speeds, speeds
@@ -46,7 +47,10 @@ def exponential_step(
 
 
 def angles(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ``cos w``, ``sin w / w`` and ``(1 - cos w) / w²``, (k,) each, for squared angles w² (k,) of any sign."""
+    """Return ``cos w``, ``sin w / w`` and ``(1 - cos w) / w²``, (k,) each.
+
+    ``squares`` (k,): the squared angles w², of any sign.
+    """
     root = np.sqrt(np.abs(squares))
     turns, small = squares > 0.0, np.abs(squares) < STILL
     root = np.where(small, 1.0, root)

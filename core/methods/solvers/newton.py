@@ -1,7 +1,7 @@
-"""Newton FEM: projected Newton on the incremental potential, with backtracking line search. Mixed FEM and ConJac also
-use its iterations.
+"""Newton FEM: projected Newton on the incremental potential, with backtracking line search.
 
-[MFEM22] Sec. 4 compares Mixed FEM with this method. A converged step is accurate; a step that stops early is damped.
+Mixed FEM and ConJac also use the iterations of Newton FEM. [MFEM22] Sec. 4 compares Mixed FEM with this method. A
+converged step is accurate; a step that stops early is damped.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ STAGNATION_RATIO = 0.5
 
 
 def is_stagnating(history: list[Iteration]) -> bool:
-    """Return True if convergence is slow: some iteration moved the body more than STAGNATION_RATIO times as far as the
-    iteration before it. A projected Hessian can cause slow convergence. Only the last iterations with full steps are
-    compared.
+    """Return True if convergence is slow.
+
+    Convergence is slow if some iteration moved the body more than STAGNATION_RATIO times as far as the iteration
+    before. Only the last iterations with full steps are compared. A projected Hessian can cause slow convergence.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
@@ -48,11 +49,12 @@ def line_search_with_contact(
     step: IncrementalPotential,
     is_indefinite: bool,
 ) -> tuple[float, Trial | None]:
-    """Return the accepted step length along dx (n,3) m, limited by the collision-free step size, and the trial there.
+    """Return the accepted step length along dx (n,3) m and the trial there.
 
-    ``merit`` maps a step length to the merit's value, the sum of the absolute values of its terms (magnitude), and the
-    trial. ``start`` holds value, magnitude and slope at x (n,3) m. Steps longer than 1 are tried if the Hessian had to
-    be projected (``is_indefinite``), since a projected direction is too short near a saddle.
+    The collision-free step size limits the step length. ``merit`` maps a step length to the merit's value, the sum of
+    the absolute values of its terms (magnitude), and the trial. ``start``: value, magnitude and slope at x (n,3) m.
+    ``is_indefinite``: True if the Hessian had to be projected. Steps longer than 1 are then tried, since a projected
+    direction is too short near a saddle.
     """
     alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.contact is None or not is_indefinite or alpha < 1.0:
@@ -61,8 +63,10 @@ def line_search_with_contact(
 
 
 class NewtonSolver(StepSolver):
-    """Projected Newton with backtracking line search (reference method of [MFEM22] Sec. 4; projection: Teran et al.
-    2005, "Robust quasistatic finite elements and flesh simulation"), in the full space or a subspace.
+    """Projected Newton with backtracking line search, in the full space or a subspace.
+
+    The reference method of [MFEM22] Sec. 4. Projection: Teran et al. 2005, "Robust quasistatic finite elements and
+    flesh simulation".
 
     1. Assemble gradient and Hessian of the incremental potential; clamp negative eigenvalues of each element.
     2. Factorise and solve ``H dx = -g``.
@@ -74,7 +78,7 @@ class NewtonSolver(StepSolver):
     """
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the solution of a step: the minimizer of its incremental potential, by projected Newton."""
+        """Return the minimizer of a step's incremental potential, by projected Newton."""
         # Stretch damping balances relaxing elastic stresses. If the Hessians were projected separately, they would
         # resist rotations of stiff parts.
         projected = step.damping is None
@@ -85,9 +89,10 @@ class NewtonSolver(StepSolver):
 def minimize(
     solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate:
-    """Minimize the incremental potential by Newton's method from positions x (n,3) m; return the last iterate.
-    ``projected``: make elastic Hessians positive semi-definite. In a step with a barrier, the Hessians are not
-    projected while convergence stagnates.
+    """Minimize the incremental potential by Newton's method, and return the last iterate.
+
+    ``x`` (n,3) m: initial positions. ``projected``: True to make elastic Hessians positive semi-definite. In a step
+    with a barrier, the Hessians are not projected while convergence stagnates.
     """
     with report.timed("line_search"):
         at = solver.evaluate(x, step)
@@ -107,12 +112,11 @@ def minimize(
 def newton_iteration(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
 ) -> NewtonIterate | None:
-    """Return the Newton iterate after ``at``. Return None if no step along the search direction lowers the incremental
-    potential. Record the iteration in the report.
+    """Return the Newton iterate after ``at``, and record the iteration in the report.
 
-    If ``projected``, the Hessian is made positive semi-definite before the first factorisation. Otherwise, or if
-    convergence stagnates in a step with a barrier, the Hessian is projected only after its Cholesky factorisation has
-    failed.
+    The result is None if no step along the search direction lowers the incremental potential. ``projected``: True to
+    make the Hessian positive semi-definite before the first factorisation. Otherwise, or if convergence stagnates in a
+    step with a barrier, the Hessian is projected only after its Cholesky factorisation has failed.
     """
     with report.timed("assembly"):
         g = step.gradient_at(at.x, at.deformation)
@@ -147,9 +151,6 @@ def newton_iteration(
 def _assemble(
     solver: StepSolver, at: NewtonIterate, step: IncrementalPotential, projected: bool, project_contact: bool = True
 ) -> None:
-    """Assemble the linear system at an iterate. ``projected``: make the elastic Hessian positive semi-definite;
-    ``project_contact``: make the barrier's Hessian positive semi-definite.
-    """
     added, system = None, solver.system
     if step.damping is not None:
         added = step.damping.condensed(at.deformation, not projected, step.h**2)[1]
@@ -163,8 +164,9 @@ def _assemble(
 def fallback_step(
     solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory
 ) -> tuple[State, StepReport]:
-    """Repeat a step whose matrix was not positive definite, with implicit Euler and Newton's method. Return the new
-    state and the report, which states the reason.
+    """Repeat a step with implicit Euler and Newton's method, because its matrix was not positive definite.
+
+    Return the new state, and the report with the reason.
     """
     newton = NewtonSolver(solver.model, solver.settings, solver.linear_solver)
     newton.integrator = solver.integrator  # stores the previous step in the new state if needed

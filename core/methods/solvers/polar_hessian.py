@@ -1,16 +1,16 @@
-"""Kernels for the second derivative of the polar stretch S, which [MFEM22] drops (Eq. 14). The kernels contract this
-derivative with a stress T, and so compute ``T : d²S``. The matrix of Mixed FEM is assembled from the second derivatives
-of the elements' energies by the deformation gradient F. The kernels add ``T : d²S`` to these second derivatives.
+"""Kernels for the second derivative of the polar stretch S, which [MFEM22] drops (Eq. 14).
 
-The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice gives, in the frame V and with
-``D = U^T dF V``,
+The kernels contract the derivative with a stress T. They add the contraction ``T : d²S`` to the second derivatives of
+the elements' energies by the deformation gradient F. From these second derivatives the matrix of Mixed FEM is
+assembled. The SVD is ``F = U diag(sigma) V^T``. Differentiating ``S² = F^T F`` twice gives, in the frame V and with ``D
+= U^T dF V``,
 
     T : d²S = T' : (D^T D - dS dS),        T'_ij = 2 T_ij / (sigma_i + sigma_j)
 
 In the frame V, T is diagonal if it is the stress of an isotropic energy at the polar stretch itself. For a diagonal T
-with the entries t_i, the contraction ``T : d²S`` is approximated by twists alone. A twist is the coefficient
-``(t_i + t_j) / (sigma_i + sigma_j)`` of ``(D_ij - D_ji)² / 2``, which is the square of a rotation. The terms of the
-twists do not couple the rotations with the shears ``D_ij + D_ji``.
+with the entries t_i, the contraction ``T : d²S`` is approximated by twists alone. A twist is the coefficient ``(t_i +
+t_j) / (sigma_i + sigma_j)`` of ``(D_ij - D_ji)² / 2``, which is the square of a rotation. The terms of the twists do
+not couple the rotations with the shears ``D_ij + D_ji``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from . import condensation_layout as at
 
 
 class PolarHessianTerms(IntEnum):
-    """Choice of the terms of the polar stretch's second derivative that are added to the matrix of Mixed FEM.
+    """Terms of the polar stretch's second derivative that are added to the matrix of Mixed FEM.
 
     Twists are the terms of rotations of the element: a rotation costs energy under tension, and releases energy under
     pressure. NOTHING adds no terms ([MFEM22] Eq. 14). TENSION adds the positive twists, which are semi-definite. ALL
@@ -52,9 +52,7 @@ class PolarHessianTerms(IntEnum):
 
 @inlined
 def _share(own, other):
-    """Return ``own / (own + other)`` for two singular values. The sum is clamped away from zero for inverted
-    elements.
-    """
+    """Return ``own / (own + other)`` for two singular values, with the sum clamped away from zero."""
     total = own + other
     least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
     return own / (least if abs(total) < SMALLEST_SUM else total)
@@ -62,17 +60,19 @@ def _share(own, other):
 
 @inlined
 def shares_of(sigma):
-    """Return the matrix (3,3) of the shares ``sigma_i / (sigma_i + sigma_j)`` of the singular values ``sigma`` (3,)."""
+    """Return the ratios ``sigma_i / (sigma_i + sigma_j)`` of the singular values ``sigma`` (3,), as a matrix (3,3)."""
     x, y, z = sigma
     return (0.5, _share(x, y), _share(x, z)), (_share(y, x), 0.5, _share(y, z)), (_share(z, x), _share(z, y), 0.5)
 
 
 @inlined
 def twists_of(Vt, Q, sigma, stress, terms):
-    """Return the twists about the three axes of V, Pa, for the SVD ``F = U diag(sigma) V^T``. A twist is the stiffness
-    of the element against a rotation: the coefficient of ``(D_ij - D_ji)² / 2`` in the second variation of the energy
-    density, with ``D = U^T dF V``. Negative twists are set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,):
-    principal stresses at the independent stretch. The columns of Q are the eigenvectors of the independent stretch.
+    """Return the twists about the three axes of V, Pa.
+
+    A twist is the stiffness of the element against a rotation: the coefficient of ``(D_ij - D_ji)² / 2`` in the second
+    variation of the energy density, with ``D = U^T dF V`` and the SVD ``F = U diag(sigma) V^T``. Negative twists are
+    set to zero, unless ``terms`` is ALL or EXACT. ``stress`` (3,): principal stresses at the independent stretch. The
+    columns of Q are the eigenvectors of the independent stretch.
     """
     least = -1e300 if terms > 1 else 0.0
     x, y, z = product(Vt, Q)
@@ -86,11 +86,12 @@ def twists_of(Vt, Q, sigma, stress, terms):
 
 @inner_kernel
 def add_twists(W, terms):
-    """Add the twist terms to the second derivatives by F of the element in each lane of the workspace W. Twists are the
-    stiffnesses of an element against rotations (:func:`twists_of`). The terms add ``w/2 sum_k twist_k r_k²`` to the
-    quadratic form of a change dF, with the element's weight w. The rotation about axis k is ``r_k = D_ij - D_ji``,
-    where i and j are the other two axes. D is ``U^T dF V`` for the SVD ``F = U diag(sigma) V^T``. ``terms`` is a
-    PolarHessianTerms.
+    """Add the twist terms of the elements in the workspace W to their second derivatives.
+
+    Twists are the stiffnesses of an element against rotations (:func:`twists_of`). The terms add ``w/2 sum_k twist_k
+    r_k²`` to the quadratic form of a change dF of the deformation gradient F, with the element's weight w. The rotation
+    about axis k is ``r_k = D_ij - D_ji``, where i and j are the other two axes. D is ``U^T dF V`` for the SVD ``F = U
+    diag(sigma) V^T``. ``terms``: a PolarHessianTerms.
     """
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -110,12 +111,12 @@ def add_twists(W, terms):
 
 @inner_kernel
 def add_polar_hessian(W):
-    """Add the complete second derivative of the polar stretch to the second derivatives by F of the element in each
-    lane of the workspace W. The derivative is contracted with the condensed stress.
+    """Add the complete second derivative of the polar stretch to the second derivatives of the elements in W.
 
-    The SVD is ``F = U diag(sigma) V^T``. If column a of F changes along column p of U, then ``D = U^T dF V = e_p n^T``,
-    where n is row a of V. In the frame V, the stretch then changes by ``dS = e_p m^T + m e_p^T``. Here m is the
-    product, entry by entry, of n and the ratios ``sigma_p / (sigma_p + sigma_j)``.
+    W is the workspace. The derivative is contracted with the condensed stress of the element. Let F be the deformation
+    gradient with the SVD ``F = U diag(sigma) V^T``. If column a of F changes along column p of U, then ``D = U^T dF V =
+    e_p n^T``, where n is row a of V. In the frame V, the stretch then changes by ``dS = e_p m^T + m e_p^T``. Here m is
+    the product, entry by entry, of n and the ratios ``sigma_p / (sigma_p + sigma_j)``.
     """
     for lane in range(LANES):
         U, (x, y, z) = matrix(W, at.U + lane), matrix(W, at.V + lane)
@@ -133,9 +134,10 @@ def add_polar_hessian(W):
 
 @inlined
 def _over_sums(t, sigma, weight):
-    """Return the matrix (3,3) with the entries ``2 weight T_ij / (sigma_i + sigma_j)``. T is a symmetric stress, given
-    by the six numbers ``t``. ``sigma`` (3,): singular values of F. The result is zero for a flat or inverted element,
-    where the polar stretch is not a smooth function of F.
+    """Return the matrix (3,3) with the entries ``2 weight T_ij / (sigma_i + sigma_j)``.
+
+    T is a symmetric stress, six numbers ``t``. ``sigma`` (3,): singular values of the deformation gradient. The result
+    is zero for a flat or inverted element, where the polar stretch is not a smooth function.
     """
     w = 2.0 * weight if sigma[2] > SMALLEST_SUM else 0.0
     x, y, z = max(sigma[0], SMALLEST_SUM), max(sigma[1], SMALLEST_SUM), max(sigma[2], SMALLEST_SUM)
@@ -145,12 +147,11 @@ def _over_sums(t, sigma, weight):
 
 @inlined
 def _parts(T, shares, n):
-    """Return eight vectors (3,) for column a of F, from which the second derivatives by this column are computed: n,
-    ``T n``, three vectors ``m_p``, and three vectors ``T m_p``.
+    """Return the vectors for the second derivatives by column a of the deformation gradient F.
 
-    n is row a of V in the SVD ``F = U diag(sigma) V^T``. ``m_p`` is the product, entry by entry, of n and row p of
-    ``shares``. ``shares`` (3,3) holds the ratios ``sigma_i / (sigma_i + sigma_j)``. T (3,3) is the result of
-    :func:`_over_sums`: a stress whose entries are divided by the sums ``sigma_i + sigma_j``, up to a factor.
+    The vectors are n, ``T n``, three ``m_p``, and three ``T m_p``. n is row a of V in the SVD ``F = U diag(sigma)
+    V^T``. ``m_p`` is the product, entry by entry, of n and row p of ``shares``, the ratios ``sigma_i / (sigma_i +
+    sigma_j)``. T (3,3) is the result of :func:`_over_sums`.
     """
     x, y, z = each(shares[0], n), each(shares[1], n), each(shares[2], n)
     return n, times(T, n), x, y, z, times(T, x), times(T, y), times(T, z)
@@ -183,9 +184,10 @@ def _add_bend(W, row, U, T, a, b):
 
 @inlined
 def _turns(U, n):
-    """Return the rotations of an element due to unit changes in column a of F, for the SVD ``F = U diag(sigma) V^T``.
-    The three results belong to the components x, y, z of the column. Each result holds the three rotations
-    ``D_ij - D_ji`` with ``D = U^T dF V``, up to their sign. n (3,): row a of V.
+    """Return the rotations of an element due to unit changes in column a of the deformation gradient F.
+
+    The three results belong to the components x, y, z of the column. Each result holds the three rotations ``D_ij -
+    D_ji`` up to their sign, with ``D = U^T dF V`` and the SVD ``F = U diag(sigma) V^T``. n (3,) is row a of V.
     """
     return cross(U[0], n), cross(U[1], n), cross(U[2], n)
 

@@ -1,4 +1,4 @@
-"""Interface of the solvers. A solver is constructed for a model and settings, and advances a body by time steps."""
+"""Interface of the solvers, which are constructed for a model and settings."""
 
 from __future__ import annotations
 
@@ -16,29 +16,35 @@ from ..subspaces.space import Space
 
 
 class Solver(Protocol):
-    """Solver that advances the state of a body by one time step at a time."""
+    """Solver that advances the state of a body by time steps."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        """Prepare to solve for a model. ``linear_solver`` is an already chosen linear solver; None: choose one by the
-        settings.
+        """Prepare to solve for a model.
+
+        ``linear_solver``: an already chosen linear solver; None: choose one by the settings.
         """
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by another one of the same body. ``pinned``: True if the set of prescribed unknowns
-        changed. ``stiffness``: True if the elastic stiffness changed.
+        """Replace the model by another one of the same body.
+
+        ``pinned``: True if the set of prescribed unknowns changed. ``stiffness``: True if the elastic stiffness
+        changed.
         """
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step of ``time_step`` s under the ``loads``, and the step's report. Pinned vertices
-        are at ``pin_targets`` (p,3) m at the end of the step.
+        """Return the state after a step, and the step's report.
+
+        ``time_step``, s: length of the step. ``pin_targets`` (p,3), m: positions of the pinned vertices at the end of
+        the step.
         """
 
 
 def check_finite(values: np.ndarray, quantity: str) -> None:
-    """Raise DivergenceError if any of the ``values`` (n,3) is not finite. The error names the first such vertex and the
-    ``quantity``.
+    """Check that all ``values`` (n,3) are finite.
+
+    Raises DivergenceError with the first vertex that has a value that is not finite, and with the ``quantity``.
     """
     finite = np.isfinite(values)
     if not finite.all():
@@ -51,7 +57,7 @@ def check_finite(values: np.ndarray, quantity: str) -> None:
 
 
 def check_direction(direction: np.ndarray, decrement: float) -> None:
-    """Raise DivergenceError if a search direction (n,3) or its Newton decrement is not finite."""
+    """Check that a search direction (n,3) and its Newton decrement are finite. Raises DivergenceError if not."""
     check_finite(direction, "search direction")
     if not np.isfinite(decrement):
         raise DivergenceError(

@@ -1,4 +1,4 @@
-"""Factories of the solver that the settings name, and of the space in which it solves: full or reduced."""
+"""Factories of the solver that the settings name, and of the space in which the solver works."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from .protocol import Solver
 
 
 def space_of(model: Model, settings: SolverSettings) -> Space:
-    """Return the space in which the solver of the settings works: the model itself, or its subspace, which is slow to
-    compute.
+    """Return the space in which the solver of the settings works: the model itself, or its subspace.
+
+    A subspace is slow to compute.
     """
     if not settings.kind.takes_modes:
         return model
@@ -22,9 +23,10 @@ def space_of(model: Model, settings: SolverSettings) -> Space:
 
 
 def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:
-    """Return the solver that the settings name, for its ``space``, which may be the full space or a subspace.
+    """Return the solver that the settings name.
 
-    ``linear_solver`` replaces the linear solver that the settings would choose; None: no replacement.
+    ``space``: full space or subspace, as the solver requires. ``linear_solver``: an already chosen linear solver; None:
+    choose one by the settings.
     """
     module, _, method = settings.kind.method.rpartition(".")
     return getattr(import_module(f".{module}", __package__), method)(space, settings, linear_solver)

@@ -17,23 +17,25 @@ from ..model.model import Model
 from ..model.nodes import Nodes, islands
 
 UNRESOLVED = 1e-6
-"""Limit for pins and nodes at rest. A rigid motion of a part leaves a pin or node at rest if the displacement of the
-pin or node is below this fraction of the displacement of the part.
+"""Relative displacement of pins or nodes below which a rigid motion of a part leaves them at rest.
+
+The displacement is relative to the displacement of the part.
 """
 
 GIVEN = 0.1
-"""Largest kinetic energy added to a body's vibrations to make up for the energy that a step lost. It is a fraction of
-the kinetic energy of the vibrations.
+"""Largest kinetic energy added to a body's vibrations, relative to the kinetic energy of the vibrations.
+
+The addition makes up for the energy that a step lost.
 """
 
 
 class RigidComponent(NamedTuple):
-    """The c rigid motions of one connected component of a body at given positions.
+    """Rigid motions of one connected component of a body at given positions.
 
-    ``vertices`` (r,): indices of its vertices; ``centred_positions`` (r,3) m: their positions relative to the centre of
-    rotation; ``combinations`` (6,c): each motion as a combination of three translations and three rotations;
-    ``motions`` A (n,3,c): the displacements of all vertices in each motion; ``mass_motions`` (n,3,c): M A; ``inverse``
-    (c,c): inverse of ``A^T M A``.
+    ``vertices`` (r,): indices of the component's vertices. ``centred_positions`` (r,3) m: positions of these vertices
+    relative to the centre of rotation. ``combinations`` (6,c): each of the c motions as a combination of three
+    translations and three rotations. ``motions`` A (n,3,c): displacements of all vertices in each motion.
+    ``mass_motions`` (n,3,c): M A with the mass matrix M. ``inverse`` (c,c): inverse of ``A^T M A``.
     """
 
     vertices: np.ndarray
@@ -44,15 +46,17 @@ class RigidComponent(NamedTuple):
     inverse: np.ndarray
 
     def rigid_motion(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rigid motion with the momenta of a velocity field v, as coefficients (c,) of the component's
-        motions. ``momenta`` (n,3): M v.
+        """Return the rigid motion with given momenta, as coefficients (c,) of the component's motions.
+
+        ``momenta`` (n,3): mass matrix times the velocities.
         """
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def rotation(self, momenta: np.ndarray) -> np.ndarray:
-        """Return the rotation vector (3,) of the component in a step with the nodal ``momenta`` (n,3). The rotation is
-        computed with the moment of inertia after half of the rotation. With the initial moment of inertia, a tumbling
-        body would gain energy.
+        """Return the rotation vector (3,) of the component in a step.
+
+        ``momenta`` (n,3): nodal momenta. The rotation is computed with the moment of inertia after half of the
+        rotation. With the initial moment of inertia, a tumbling body would gain energy.
         """
         turn, Q = (self.combinations @ self.rigid_motion(momenta))[3:], self.combinations[3:, -3:]
         if Q.shape[1] < 3:  # one axis
@@ -63,8 +67,9 @@ class RigidComponent(NamedTuple):
 
 
 class RigidParts:
-    """Connected components of a model that can move as rigid bodies: those without pins, or with too few pins to
-    prevent rotation.
+    """Connected components of a model that can move as rigid bodies.
+
+    These components have no pins, or too few pins to prevent rotation.
     """
 
     def __init__(self, model: Model) -> None:
@@ -78,9 +83,7 @@ class RigidParts:
                 self._parts.append((rows, pins))
 
     def components_at(self, x: np.ndarray) -> list[RigidComponent]:
-        """Return the rigid motions at the positions x (n,3) m, one entry per connected component that can move as a
-        rigid body.
-        """
+        """Return the rigid motions at positions x (n,3) m, one entry per component that can move as a rigid body."""
         found = []
         for rows, pins in self._parts:
             combinations, centre = _free_motions(x, rows, pins, self._weights)
@@ -100,8 +103,9 @@ class RigidParts:
         return gradient
 
     def turned(self, dx: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return the displacement dx (n,3) m with the linearized rotation of each component replaced by the finite
-        rotation.
+        """Replace the linearized rotation of each component in a displacement by the finite rotation.
+
+        ``dx`` (n,3), m: the displacement. Return the new displacement.
         """
         moved = dx.copy()
         for each in components:
@@ -114,8 +118,9 @@ class RigidParts:
         return moved
 
     def without_rigid_motion(self, velocities: np.ndarray, components: list[RigidComponent]) -> np.ndarray:
-        """Return velocities (n,3) without their rigid motions: the vibrations, mass-orthogonal to the ``components``'
-        motions.
+        """Return velocities (n,3) without their rigid motions.
+
+        The result is the vibrations, mass-orthogonal to the motions of the ``components``.
         """
         momenta = self._mass @ velocities
         for each in components:
@@ -125,9 +130,10 @@ class RigidParts:
     def transported(
         self, velocities: np.ndarray, before: list[RigidComponent], after: list[RigidComponent], weight: np.ndarray
     ) -> np.ndarray:
-        """Return the velocities (n,3) at the end of a step in which the components moved from ``before`` to ``after``.
-        The momenta of the components are conserved, except for a correction of the torque of gravity. Vibrations rotate
-        with the components. All velocities are in m per step.
+        """Return the velocities (n,3) at the end of a step, in m per step.
+
+        The components moved from ``before`` to ``after`` in the step. Their momenta are conserved, except for a
+        correction of the torque of gravity. Vibrations rotate with the components.
 
         The step applied the torque of gravity with the initial lever arms. This method replaces the torque by the mean
         of two torques, with the initial and with the final lever arms. The mean is that of Verlet's rule, which keeps
@@ -152,9 +158,11 @@ class RigidParts:
         kinetic: float,
         unsure: float,
     ) -> None:
-        """Remove the kinetic energy ``excess`` from the vibrations of the body with the vertices ``rows``: change
-        ``velocities`` (n,3) in place. A negative excess adds energy. Rigid motions are unchanged. If the absolute value
-        of ``excess`` is at most ``unsure``, the excess counts as round-off, and the vibrations are unchanged.
+        """Remove kinetic energy from the vibrations of a body, in place.
+
+        ``velocities`` (n,3): velocities to change. ``rows``: vertices of the body. ``excess``: energy to remove; a
+        negative excess is added. ``unsure``: absolute value of ``excess`` up to which the excess counts as round-off,
+        and the vibrations are unchanged. Rigid motions are unchanged.
 
         A body on few pins need not conserve momenta. All velocities of such a body are therefore scaled, so that its
         kinetic energy is at most ``kinetic - excess``.
@@ -171,8 +179,10 @@ class RigidParts:
             velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
     def exact(self, J: np.ndarray, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return the map J (n,3,k) from nodes to vertices, corrected so that it reproduces the rigid motions of the
-        ``components`` without round-off error.
+        """Correct the map from nodes to vertices for exact rigid motions.
+
+        ``J`` (n,3,k): the map. ``components``: the rigid motions, which the corrected map reproduces without round-off
+        error. Return the corrected map.
         """
         for each in components:
             seen = (nodes.rows @ each.motions.reshape(len(J), -1)).reshape(-1, each.motions.shape[2])
@@ -180,8 +190,9 @@ class RigidParts:
         return J
 
     def unresolved_motions(self, nodes: Nodes, components: list[RigidComponent]) -> np.ndarray:
-        """Return the rigid motions of the ``components`` in which all nodes stay at rest, (n,3,c). The c motions are
-        orthonormal in the mass product.
+        """Return the rigid motions of the ``components`` in which all nodes stay at rest, (n,3,c).
+
+        The c motions are orthonormal in the mass product.
         """
         found = [np.zeros((self._mass.shape[0], 3, 0))]
         for each in components:
@@ -195,8 +206,8 @@ class RigidParts:
 
 
 def _unit_motions(away: np.ndarray) -> np.ndarray:
-    """Return the displacements (r,3,6) of r points in three unit translations and three linearized unit rotations about
-    the origin. ``away`` (r,3) m: positions of the points.
+    """Return the displacements (r,3,6) of r points in three translations and three linearized rotations about the
+    origin.
     """
     motions = np.zeros((len(away), 3, 6))
     motions[:, :, :3] = np.eye(3)
@@ -207,10 +218,9 @@ def _unit_motions(away: np.ndarray) -> np.ndarray:
 def _free_motions(
     x: np.ndarray, rows: np.ndarray, pins: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rigid motions of a component that move none of its pins, and the centre of rotation (3,) m. The c
-    motions are columns (6,c): combinations of three translations and three rotations. ``rows`` and ``pins``: indices of
-    the component's vertices and pinned vertices. ``weights`` (n,): vertex masses. The centre is the mean of the pins
-    or, without pins, the centre of mass.
+    """Return the rigid motions (6,c) of a component that move none of its pins, and the centre of rotation (3,) m.
+
+    The columns are combinations of three translations and three rotations.
     """
     if not len(pins):
         return np.eye(6), np.average(x[rows], axis=0, weights=None if weights is None else weights[rows])

@@ -32,7 +32,7 @@ ROUND_OFF_DECREMENT = 1e-9
 """Predicted decrease that counts as round-off, relative to the sum of the absolute values of the merit's terms."""
 
 BLOWUP_DISTANCE = 1e3
-"""Largest distance of a vertex from its predicted position in a step that has not diverged, in body sizes."""
+"""Largest distance of a vertex from its predicted position in a plausible step, in body sizes."""
 
 
 class StepSolver:
@@ -61,15 +61,15 @@ class StepSolver:
         self.system = model.linear_system(settings, linear_solver)
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
-        """Return the mass-proportional damping of the model as a tuple of one load, or an empty tuple without such
-        damping.
-        """
+        """Return the mass-proportional damping of the model as a tuple of loads, empty without damping."""
         drag = self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
-        """Replace the model by another one of the same body. ``pinned``: True if the set of prescribed unknowns
-        changed. ``stiffness``: True if the elastic stiffness changed.
+        """Replace the model by another one of the same body.
+
+        ``pinned``: True if the set of prescribed unknowns changed. ``stiffness``: True if the elastic stiffness
+        changed.
         """
         self.model, self.elastic = model, model.elastic
         if pinned:
@@ -81,9 +81,11 @@ class StepSolver:
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
-        """Return the state after a step of ``time_step`` s, and the step's report. If the time integration rule rejects
-        the step, the step is repeated with another rule. The other rule is BDF2 if the iterations of the rejected step
-        converged, else implicit Euler.
+        """Return the state after a step of ``time_step`` s, and the step's report.
+
+        ``pin_targets`` (p,3), m: positions of the pinned vertices at the end of the step. If the time integration rule
+        rejects the step, the step is repeated with another rule. The other rule is BDF2 if the iterations of the
+        rejected step converged, else implicit Euler.
         """
         with self.model.blas_threads():
             new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
@@ -101,8 +103,9 @@ class StepSolver:
         time_step: float,
         loads: LoadsOrFactory,
     ) -> tuple[State | None, StepReport]:
-        """Return the state after a step with the time integration rule ``rule``, and the step's report. The state is
-        None if the step is rejected, and must be repeated with another rule.
+        """Return the state after a step with the time integration rule ``rule``, and the step's report.
+
+        The state is None if the step is rejected, and must be repeated with another rule.
         """
         report = StepReport(self.settings.solver)
         time = rule(state.positions, state.velocities, state.history, time_step)
@@ -124,9 +127,7 @@ class StepSolver:
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
-        """Return the solution of a step: positions that minimize its incremental potential, as accurately as the method
-        allows.
-        """
+        """Return the solution of a step: positions that minimize its incremental potential."""
         raise NotImplementedError
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
@@ -134,7 +135,10 @@ class StepSolver:
     def begin(
         self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: LoadsOrFactory
     ) -> IncrementalPotential:
-        """Return the incremental potential of a step from a state. Pinned vertices end at ``pin_targets`` (p,3) m."""
+        """Return the incremental potential of a step from a state.
+
+        ``pin_targets`` (p,3), m: positions of the pinned vertices at the end of the step.
+        """
         prescribed = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
@@ -149,8 +153,9 @@ class StepSolver:
         )
 
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """Return a copy of ``positions`` (n,3) m with the pinned vertices at their prescribed positions, regardless of
-        contact.
+        """Return ``positions`` (n,3) m with the pinned vertices at their prescribed positions.
+
+        Contact is not checked. Raises DivergenceError if a position is not finite.
         """
         x = positions.copy()
         x[self.model.pinned] = step.prescribed_positions
@@ -160,10 +165,11 @@ class StepSolver:
     def initial_iterate(
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the initial positions (n,3) m of the iterations, after moving pins and obstacles along their paths.
+        """Return the initial positions (n,3) m of the iterations.
 
-        They are the ``guess`` (n,3) m with pins at their prescribed positions, if there is no contact at the guess or
-        on the path to it. Otherwise they are the positions of the body after the motion of pins and obstacles.
+        The initial positions are the ``guess`` (n,3) m with pins at their prescribed positions, if there is no contact
+        at the guess or on the path to the guess. Otherwise they are the positions of the body after the motion of pins
+        and obstacles along their paths.
         """
         if step.contact is None:
             return self.start(guess, step)
@@ -177,9 +183,7 @@ class StepSolver:
     def _record_gradient(
         self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
     ) -> np.ndarray:
-        """Return the gradient (n,3) kg m of the incremental potential at the solution ``at``, and record its norm in
-        the report. Raise DivergenceError if a position is not finite, or is implausibly far from the predicted one.
-        """
+        """Return the gradient of the incremental potential at the solution, (n,3) kg m, and record its norm."""
         check_finite(at.x, "position")
         self._check_divergence(state, at.x, step)
         gradient = step.gradient_at(at.x, at.deformation)
@@ -191,9 +195,7 @@ class StepSolver:
         return gradient
 
     def _check_divergence(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
-        """Raise DivergenceError if a vertex is too far from its predicted position. The limit is BLOWUP_DISTANCE body
-        sizes, plus ten times the displacement due to gravity, plus ten times the largest displacement of a pin.
-        """
+        """Raise DivergenceError if a vertex is too far from its predicted position."""
         flight, vertex = self.model.max_displacement(x - step.time.predicted)
         far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
         if flight <= far:
@@ -211,22 +213,24 @@ class StepSolver:
     # -- evaluation and search direction ----------------------------------------------------------------------------
 
     def evaluate(self, x: np.ndarray, step: IncrementalPotential, near: Deformation | None = None) -> NewtonIterate:
-        """Return the iterate at x (n,3) m, with its deformation and incremental potential. The optional deformation
-        ``near``, of similar positions, speeds up the SVD.
+        """Return the iterate at x (n,3) m, with its deformation and incremental potential.
+
+        ``near``: deformation of similar positions, to speed up the SVD, or None.
         """
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
-        """Return the search direction at x (n,3) m: the minimizer of the quadratic model with the last factorised
-        matrix and the ``gradient`` (n,3) kg m.
+        """Return the search direction at x (n,3) m.
+
+        The direction minimizes the quadratic model with the last factorised matrix and the ``gradient`` (n,3) kg m.
         """
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
-        """Return the norm, kg m, of the incremental potential's gradient. Entries of pinned vertices are left out."""
+        """Return the norm of the incremental potential's gradient, kg m, without the entries of pinned vertices."""
         return float(np.linalg.norm(step.gradient_at(x, deformation)))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
@@ -268,9 +272,10 @@ class StepSolver:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
     def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
-        """Return the stop reason for the report if the stop rule holds, else an empty string. ``decrement``, kg m²:
-        Newton decrement. ``direction_size``, m: largest displacement of the search direction. ``h``, s: effective
-        length of the step in the time integration rule.
+        """Return the stop reason for the report if the stop rule holds, else an empty string.
+
+        ``decrement``, kg m²: Newton decrement. ``direction_size``, m: largest displacement of the search direction.
+        ``h``, s: effective length of the step in the time integration rule.
         """
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
@@ -282,14 +287,16 @@ class StepSolver:
         return ""
 
     def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m. Return True if they changed. They are
-        not updated after a step that the line search shortened.
+        """Update lagged terms (friction, pin springs) at an iterate x (n,3) m.
+
+        Return True if the terms changed. Nothing is updated after a step that the line search shortened.
         """
         return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
 
     def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Update lagged terms (friction, pin springs) at a converged solution x (n,3) m. Return True if the iterations
-        must continue, because the terms changed or friction requires another iteration.
+        """Update lagged terms (friction, pin springs) at a converged solution x (n,3) m.
+
+        Return True if the iterations must continue, because the terms changed or friction requires another iteration.
         """
         unconverged = report.converged and step.is_unconverged(x)
         if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):

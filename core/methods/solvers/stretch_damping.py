@@ -1,7 +1,7 @@
-"""Stretch damping: Rayleigh stiffness damping of the stretches of the elements, instead of the vertex positions. It
-damps deformation and leaves rigid motion unchanged.
+"""Stretch damping: Rayleigh stiffness damping of the stretches of the elements, instead of the vertex positions.
 
-The damping potential D is a function of the elements' stretches s_e:
+Stretch damping acts on deformation and leaves rigid motion unchanged. The damping potential D is a function of the
+elements' stretches s_e:
 
     D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)
 
@@ -36,9 +36,7 @@ from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
 
 UPRIGHT = 0.1, 10.0
-"""Smallest and largest signed singular value of the deformation gradient in a tet with stretch damping. A tet with a
-singular value outside this range is not damped.
-"""
+"""Smallest and largest signed singular value of the deformation gradient in a tet with stretch damping."""
 
 
 class StretchDamping:
@@ -68,36 +66,38 @@ class StretchDamping:
         self._lagged = base, start.V, np.zeros_like(start.sigma), curvature, flip
 
     def value(self, s: np.ndarray) -> float:
-        """Return the damping potential D, J, at the stretches s (m,6)."""
+        """Return the damping potential, J, at the stretches s (m,6)."""
         return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
-        """Return the derivatives of the damping potential D by the deformation gradients, per unit volume,
-        (m,3,3) Pa.
-        """
+        """Return the derivatives of the damping potential by the deformation gradients, per unit volume, (m,3,3) Pa."""
         return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
 
     def condensed(self, deformation: Deformation, exact: bool, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stresses (m,3,3) Pa of the damping potential D, and ``scale`` times the second derivatives
-        (m,6,3,3) of D by F. ``scale`` is h² in a step. The second derivatives are blocks in the order of
-        ``tangent_blocks``. If ``exact``, the second derivatives are complete. If not, they are the positive
-        semi-definite part ``J^T C J``: J is the derivative of the stretch by F, and C the second derivative of D by the
-        stretch.
+        """Return the stresses and second derivatives of the damping potential D by the deformation gradients.
+
+        The stresses are (m,3,3) Pa. The second derivatives (m,6,3,3) are blocks in the order of ``tangent_blocks``,
+        multiplied by ``scale``, the squared step. ``exact``: True for complete second derivatives. Otherwise they are
+        the positive semi-definite part ``J^T C J``: J is the derivative of the stretch by the deformation gradient, and
+        C the second derivative of D by the stretch.
         """
         return self._condensed(self._mixed(deformation, deformation.stretch()), exact, scale)
 
     def linearized(self, deformation: Deformation, dF: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the results of :meth:`condensed` at the deformation gradients F + dF, with stretches that are
-        linearized about F. ``deformation`` contains F (m,3,3); dF is (m,3,3).
+        """Return the results of :meth:`condensed` for stretches that are linearized about a deformation.
+
+        The deformation gradients are F + dF. ``deformation`` contains F (m,3,3); dF is (m,3,3).
         """
         mixed = self._mixed(deformation, deformation.stretch())
         away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
         return self._condensed(mixed._replace(polar=mixed.s + away), False, scale)
 
     def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays: the derivative (m,6), Pa, of the damping potential D by the stretches, at the stretches
-        ``s + ds``; and the energies ``scale ds . D'' ds`` (m,) of the elements. D'' is the second derivative of D by
-        the stretches. s and ds (m,6): stretches and changes of the stretches.
+        """Return the stresses of the damping potential at the stretches ``s + ds``, and the energies of the changes.
+
+        ``s`` and ``ds`` (m,6): stretches and their changes. The stresses (m,6), Pa, are the derivative of the potential
+        D by the stretches. The energies (m,) are ``scale ds . D'' ds``, with the second derivative D'' of D by the
+        stretches.
         """
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))

@@ -1,5 +1,6 @@
-"""Extrapolation to the end x of a step from x0 by the theta-midpoint rule (``integrators/theta_midpoint``). The rule
-solves for the positions x_m after the fraction theta of the step.
+"""Extrapolation to the end of a step by the theta-midpoint rule (``integrators/theta_midpoint``).
+
+The rule solves for the positions x_m after the fraction theta of the step, and extrapolates from x0 to the end x.
 
 **Pins** move straight to their targets and reach them at the end.
 
@@ -36,23 +37,28 @@ from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
 GAIN = 1e-2
-"""Largest energy gain of an accepted step. The gain is relative to the sum of the initial kinetic energy, the initial
-elastic energy, and the work of all other forces. The work is included since a body at rest has no energy of its own.
-Soft bodies gain up to 3e-3 in rotations, which later steps of the midpoint rule take back. If a step stretches a stiff
-part such as bone, the energy grows many times, and this limit rejects the step.
+"""Largest energy gain of an accepted step.
+
+The gain is relative to the sum of the initial kinetic energy, the initial elastic energy, and the work of all other
+forces. The work is included since a body at rest has no energy of its own. Soft bodies gain up to 3e-3 in rotations,
+which later steps of the midpoint rule take back. If a step stretches a stiff part such as bone, the energy grows many
+times, and this limit rejects the step.
 """
 
 WORK_OF_NOTHING = 0.01
-"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy. Spurious work is the
-work of the unbalanced force that the iterations left. The spurious work of accurate steps that stopped after two
-iterations was 0.001. Steps that stopped after one iteration doubled the energy of a swinging bar if this limit was
-0.05. If this limit was 0.01, these steps added no energy.
+"""Largest spurious work of an accepted step that did not converge, relative to the kinetic energy.
+
+Spurious work is the work of the unbalanced force that the iterations left. The spurious work of accurate steps that
+stopped after two iterations was 0.001. Steps that stopped after one iteration doubled the energy of a swinging bar if
+this limit was 0.05. If this limit was 0.01, these steps added no energy.
 """
 
 
 class Solution(NamedTuple):
-    """Solution of a step: positions x (n,3) m with their deformation, and the independent stretches (m,6).
-    ``velocities`` (n,3) m/s are None if the time integration rule computes them from the positions.
+    """Solution of a step.
+
+    ``x`` (n,3) m: positions. ``deformation``: deformation at x. ``stretch`` (m,6): independent stretches.
+    ``velocities`` (n,3) m/s; None if the time integration rule computes them from the positions.
     """
 
     x: np.ndarray
@@ -64,13 +70,11 @@ class Solution(NamedTuple):
 def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
-    """Return the state at the end of a step. The state is extrapolated from the ``state`` at the beginning of the step
-    and the solution ``at`` after the fraction theta of the step. Return None if the step is rejected, and must be
-    repeated with another rule.
+    """Return the state at the end of a step, or None if the step must be repeated with another rule.
 
-    ``left`` (n,3), kg m: residual gradient of the incremental potential at the solution of a step that did not
-    converge. ``left`` is None if the step converged. ``targets`` (p,3), m: positions of the pinned vertices at the end
-    of the step.
+    ``state``: state at the beginning of the step. ``at``: solution after the fraction theta of the step. ``left``
+    (n,3), kg m: residual gradient of the incremental potential at this solution; None if the step converged.
+    ``targets`` (p,3), m: positions of the pinned vertices at the end of the step.
     """
     time = step.time
     x = time.extrapolated(state.positions, at.x)
@@ -92,9 +96,11 @@ def extrapolate_theta_step(
 def gains_energy(
     before: State, after: State, at: Solution, end: Deformation, step: IncrementalPotential, space: Space
 ) -> bool:
-    """Return True if the kinetic and elastic energy increases in a step by more than the work of all other forces, with
-    the tolerance GAIN. ``before`` and ``after`` are the states at the beginning and the end of the step; ``at`` is the
-    solution after the fraction theta of the step, ``end`` the final deformation.
+    """Return True if a step gains more energy than the tolerance GAIN.
+
+    The gain is the increase of the kinetic and elastic energy minus the work of all other forces. ``before`` and
+    ``after``: states at the beginning and the end of the step. ``at``: solution after the fraction theta of the step.
+    ``end``: final deformation.
     """
     elastic, dx = space.elastic, after.positions - before.positions
     start = elastic.deformation(before.positions, at.deformation)

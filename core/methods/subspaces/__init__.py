@@ -1,1 +1,1 @@
-"""Model order reduction: subspaces with few unknowns, and the reduced model of a body."""
+"""Model order reduction: subspaces of few unknowns, and the reduced model of a body."""

@@ -28,16 +28,16 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.tie_breaking import jittered
 
 ROUNDS = 60
-"""Largest number of k-means iterations, which end when no tet changes its cluster."""
+"""Largest number of k-means iterations. The iterations end earlier if no tet changes its cluster."""
 
 LAST_ROUNDS = 3
-"""Number of last k-means iterations, which use all tets of a part (an island or a material). Earlier iterations use a
-sample of the tets in a large part.
+"""Number of last k-means iterations, which use all tets of a part (an island or a material).
+
+Earlier iterations use a sample of the tets in a large part.
 """
 
 KEPT = 0.25
-"""Smallest factor by which a part's stiffness reduces the number of cubature points. The softest part has the factor 1,
-and stiffer parts have smaller factors.
+"""Smallest factor by which a part's stiffness reduces the number of cubature points. The softest part has the factor 1.
 """
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
@@ -46,9 +46,10 @@ cubature point of the part.
 """
 
 JITTER = 1e-3
-"""Standard deviation of random offsets that are added to the tets' centres, relative to the standard deviation of the
-centres. Without offsets, the round-off of eigenvectors would decide between equally near clusters. Round-off differs
-between computers.
+"""Standard deviation of random offsets of the tets' centres, relative to the standard deviation of the centres.
+
+Without offsets, the round-off of eigenvectors would decide between equally near clusters. Round-off differs between
+computers.
 """
 
 ALIKE = 1e-6
@@ -56,9 +57,10 @@ ALIKE = 1e-6
 
 
 class Cubature(NamedTuple):
-    """Cubature of the elastic energy over c of the body's e elements. ``elements`` (c,): indices of the cubature
-    points; ``weights`` (c,) m³: volume represented by each cubature point; ``clusters`` (e,): for each element, the
-    index from 0 to c-1 of its cubature point.
+    """Cubature of the elastic energy over c of the body's e elements.
+
+    ``elements`` (c,): indices of the cubature points. ``weights`` (c,) m³: volume that each cubature point represents.
+    ``clusters`` (e,): index from 0 to c-1 of each element's cubature point.
     """
 
     elements: np.ndarray
@@ -67,8 +69,9 @@ class Cubature(NamedTuple):
 
 
 def every_tet(volumes: np.ndarray) -> Cubature:
-    """Return the exact cubature, in which every element is a cubature point. ``volumes`` (m,): volume of each element,
-    m³.
+    """Return the exact cubature, in which every element is a cubature point.
+
+    ``volumes`` (m,), m³: volume of each element.
     """
     every = np.arange(len(volumes))
     return Cubature(every, volumes.copy(), every)
@@ -82,8 +85,9 @@ def spectral_clusters(
     on_progress: OnProgress = ignore_progress,
     moduli: np.ndarray | None = None,
 ) -> Cubature:
-    """Return a cubature of about ``count`` elements: those nearest to the centres of clusters with similar features. An
-    element is a tet or a group of tets.
+    """Return a cubature of about ``count`` elements, by clustering elements with similar features.
+
+    The cubature points are the elements nearest to the centres of the clusters. An element is a tet or a group of tets.
 
     Parameters
     ----------
@@ -129,8 +133,8 @@ def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh)
     """Return the features (m,k) of each tet for clustering: scaled skinning weights, and the position of the tet.
 
     The skinning ``weights`` (n,j) are averaged over the corners of a tet, and scaled by the inverse squared
-    ``eigenvalues`` (j,). Weights with the eigenvalue zero are left out. Finally the columns of the weights are scaled
-    to a total variance of one, and so are the columns of the positions.
+    ``eigenvalues`` (j,). Weights with the eigenvalue zero are left out. The columns of the weights are scaled to a
+    total variance of one, and so are the columns of the positions.
     """
     bends = eigenvalues > 0.0
     gamma = eigenvalues[bends]
@@ -154,10 +158,7 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
 def _shares(
     features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
 ) -> np.ndarray:
-    """Return the number of cubature points of each part (an island or a material). The numbers add up to ``count``. A
-    part has at least one point and at most one point per tet. A large spread of features or a low stiffness increases
-    the number. ``members``: indices of each part's tets; ``stiffness``: one modulus per part.
-    """
+    """Return the number of cubature points of each part, ``count`` in total."""
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
     wish *= np.maximum((stiffness.min() / stiffness) ** 0.6, KEPT)
@@ -181,11 +182,9 @@ def _shares(
 def _k_means(
     features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cluster index per tet (r,) and the cluster centres (c,k), by Lloyd's k-means of the ``features`` (r,k)
-    weighted by volume. The first centres are those of k-means++ [Arthur, Vassilvitskii 2007], drawn with a fixed seed.
-    Empty clusters are dropped, so that c is at most ``count``.
+    """Return the cluster index per tet (r,) and the cluster centres (c,k), by k-means weighted by volume.
 
-    In a large part the iterations use a sample of tets; only the last few use all of them.
+    Lloyd's iterations start from k-means++ [Arthur, Vassilvitskii 2007] with a fixed seed. Empty clusters are dropped.
     """
     rows, rounds = np.arange(len(features)), ROUNDS
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):

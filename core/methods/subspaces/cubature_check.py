@@ -1,7 +1,7 @@
-"""Check that cubature points suffice: with too few points a body is too soft, or even limp ([SubMFEM23] Fig. 14).
+"""Check that cubature points suffice: with too few points a body is too soft ([SubMFEM23] Fig. 14).
 
 The check uses the displacements with the lowest cubature energy: the lowest eigenvectors of the cubature stiffness at
-rest. Their exact energy, over all tets, shows how much energy the points miss.
+rest. The exact energy of these displacements, over all tets, shows how much energy the points miss.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 from .reduced_stiffness import symmetric
 
 ENOUGH = 0.25
-"""Least acceptable cubature energy of each low mode, as a fraction of the mode's exact energy."""
+"""Least acceptable cubature energy of a low mode, as a fraction of the mode's exact energy."""
 
 DOUBLINGS = 3
-"""Largest number of times that the number of cubature points is doubled in the search for enough points."""
+"""Largest number of doublings in the search for a sufficient number of cubature points."""
 
 LOOKED_AT = 24
 """Number of lowest modes to check, besides six rigid ones."""
 
 COSTS_NOTHING = 1e-9
-"""Largest exact energy of a rigid mode, relative to the mean exact energy of all computed modes. Modes with a smaller
-energy are not checked.
+"""Largest exact energy of a rigid mode, relative to the mean exact energy of all computed modes.
+
+Modes with a smaller energy are not checked.
 """
 
 
 def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
-    """Return the least ratio of cubature energy to exact energy among the modes with the lowest cubature energy: 1 for
-    exact cubature, 0 if a deformation costs no cubature energy. Both energies include the springs of pins and the
-    stabilization.
+    """Return the least ratio of cubature energy to exact energy among the modes with the lowest cubature energy.
+
+    The ratio is 1 for exact cubature, and 0 if a deformation costs no cubature energy. Both energies include the
+    springs of pins and the stabilization.
     """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
@@ -60,8 +62,10 @@ def cubature_energy_fraction(model: Model, space: ReducedModel, on_progress: OnP
 
 
 def sufficient_point_count(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
-    """Return a number of cubature points with which each low mode has at least the fraction :data:`ENOUGH` of its exact
-    energy. The current number is doubled up to DOUBLINGS times. Return 0 if no number suffices.
+    """Return a number of cubature points with which each low mode has enough of its exact energy.
+
+    :data:`ENOUGH` is the fraction that counts as enough. The current number is doubled up to DOUBLINGS times. The
+    result is 0 if no number suffices.
     """
     space = subspace.model
     points, most = len(subspace.parts.elements), len(model.elements)

@@ -47,9 +47,7 @@ class DenseSystem(LinearSystem):
 
     @cached_property
     def _change(self) -> np.ndarray:
-        """Workspace (3,r,3,r) for additions to the matrix. It is allocated at first use, since it is as large as the
-        Cholesky factor.
-        """
+        """Workspace (3,r,3,r) for additions to the matrix, allocated at first use."""
         return np.empty((3, self._size, 3, self._size))
 
     def assemble(
@@ -60,10 +58,12 @@ class DenseSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix: the sum of the mass, the elastic stiffness, and the stiffness of loads. The elastic
-        stiffness is computed from ``self.hessians``, the second derivatives by F at the cubature points, after
-        ``added`` (c,6,3,3) is added to the array in place. The loads are ``potentials``, evaluated at the ``unknowns``
-        (r,3), and ``low_rank``. Only the stiffness of the loads is multiplied by ``scale``.
+        """Assemble the matrix: the sum of the mass, the elastic stiffness, and the stiffness of loads.
+
+        The elastic stiffness is computed from ``self.hessians``, the second derivatives of the energy by the
+        deformation gradients at the cubature points. ``added`` (c,6,3,3) is first added to this array, in place.
+        ``potentials``: loads, evaluated at the ``unknowns`` (r,3). ``low_rank``: low-rank stiffness of loads. Only the
+        stiffness of the loads is multiplied by ``scale``.
         """
         if added is not None:
             self.hessians += added
@@ -82,8 +82,9 @@ class DenseSystem(LinearSystem):
         dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Add an array (3,r,3,r) to the assembled matrix. The function ``change`` fills the array, and its result is
-        returned.
+        """Add an array (3,r,3,r) to the assembled matrix.
+
+        The function ``change`` fills the array. Return the result of ``change``.
         """
         self._change.fill(0.0)
         answer = change(self._change)
@@ -91,8 +92,9 @@ class DenseSystem(LinearSystem):
         return answer
 
     def try_factorize(self, whole: bool = False) -> bool:
-        """Compute the Cholesky factor of the matrix. If this fails and ``whole`` is False, try again without the
-        low-rank part. Return False if the matrix is not positive definite.
+        """Compute the Cholesky factor of the matrix. Return False if the matrix is not positive definite.
+
+        If the factorisation fails and ``whole`` is False, it is tried again without the low-rank part.
         """
         if self._has_factor():
             return True
@@ -116,8 +118,9 @@ class DenseSystem(LinearSystem):
         )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution (r,3) of the factorised system for a right-hand side (r,3). It is zero at prescribed
-        unknowns.
+        """Return the solution (r,3) of the factorised system, zero at prescribed unknowns.
+
+        ``right_hand_side`` (r,3).
         """
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))

@@ -18,13 +18,17 @@ from .skinning_basis import skinning_columns
 
 POINTS_A_COLUMN, FEWEST_FITTED = 40, 4000
 """Largest number of surface points in the fit: POINTS_A_COLUMN per column of the fit's matrix, but at least
-FEWEST_FITTED. Each column holds the products of one skinning weight and one homogeneous coordinate.
+FEWEST_FITTED.
+
+Each column holds the products of one skinning weight and one homogeneous coordinate.
 """
 
 
 class DisplayHandles:
-    """Handles that display the surface of a body in a subspace by linear blend skinning, fitted to the simulated motion
-    of the surface's p vertices. ``embedding``: positions of these vertices in the tets.
+    """Handles that display the surface of a body in a subspace by linear blend skinning.
+
+    The handles are fitted to the simulated motion of the surface's p vertices. ``embedding``: positions of these
+    vertices in the tets.
 
     Attributes
     ----------
@@ -52,14 +56,17 @@ class DisplayHandles:
         self._beside = shown - space.points(watched).shares
 
     def of(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return the handles (h,4,3), m, that display the surface for the subspace's ``unknowns`` (r,3). A handle is an
-        affine displacement, which is zero at rest. The skinning weights blend the handles.
+        """Return the handles (h,4,3), m, that display the surface.
+
+        ``unknowns`` (r,3): unknowns of the subspace. A handle is an affine displacement, which is zero at rest. The
+        skinning weights blend the handles.
         """
         return (self._transform @ unknowns).reshape(-1, 4, 3)
 
     def max_difference(self, unknowns: np.ndarray) -> float:
-        """Return the largest distance, m, between displayed and simulated positions over a sample of surface vertices,
-        for unknowns (r,3).
+        """Return the largest distance, m, between displayed and simulated positions.
+
+        ``unknowns`` (r,3): unknowns of the subspace. Only a sample of the surface vertices is compared.
         """
         return float(np.linalg.norm(self._beside @ unknowns, axis=1).max(initial=0.0))
 

@@ -5,7 +5,7 @@ pair of vertices. For linear elasticity, an element of volume w contributes ``w 
 of vertices a and b. mu and lambda are the Lame moduli, and N_a is the gradient of the shape function of vertex a. Here
 ``H_w`` is computed from the stiffness of the elastic energies themselves. Each tet counts as an element, also in bodies
 whose elements consist of several tets. The strain of such an element hardly resists differences between its tets. Modes
-of the element's Laplacian contain these differences, and their subspace is up to three times as far from the full space.
+of its Laplacian contain these differences, and their subspace is up to three times as far from the full space.
 
 Moduli above :data:`STIFFEST` times the softest are clamped: round-off in the matrix would hide the soft parts.
 """
@@ -21,14 +21,14 @@ from ...mechanics.forces.elastic import ElasticPotential
 from ..model.model import Model, elastic_potential
 
 STIFFEST = 1e10
-"""Largest Young's modulus in the Laplacian, relative to the Young's modulus of the softest element. Larger moduli are
-clamped to this limit.
-"""
+"""Largest Young's modulus in the Laplacian, relative to the softest element. Larger moduli are clamped."""
 
 
 def elastic_laplacian(model: Model) -> sp.csr_matrix:
-    """Return the Laplacian of the elastic energy at rest: a sparse matrix (n,n), N/m, with one number per pair of
-    vertices. The matrix is the sum of the xx, yy and zz blocks of the stiffness. The rows of the matrix sum to zero.
+    """Return the Laplacian of the elastic energy at rest, a sparse matrix (n,n), N/m.
+
+    The matrix has one number per pair of vertices: the sum of the xx, yy and zz blocks of the stiffness. Rows sum to
+    zero.
     """
     model = replace(model, elastic=_each_tet(model))
     elastic, nodes, n = model.elastic, model.elements.nodes, len(model.mesh.rest_positions)

@@ -1,4 +1,4 @@
-"""Parts of a body that a cubature cluster must not span: connected components (islands) and materials."""
+"""Parts of a body for cubature: connected components (islands) and materials. Clusters do not span parts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Number of stiffness levels per factor of ten in Young's modulus. Elements of different levels belong to different
-parts, so a painted gradient is divided into several parts.
+"""Number of stiffness levels per factor of ten in Young's modulus.
+
+Elements of different levels belong to different parts, so a painted gradient is divided into several parts.
 """
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
-    """Return the index of each element's part, (e,): elements with the same island (connected component), elastic
-    energy and stiffness level. ``islands`` (n,): index of the island of each vertex.
+    """Return the index of each element's part, (e,).
+
+    The elements of a part share an island (connected component), an elastic energy and a stiffness level. ``islands``
+    (n,): index of the island of each vertex.
     """
     elastic = model.elastic
     E = elastic.youngs_modulus

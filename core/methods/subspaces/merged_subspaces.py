@@ -17,8 +17,10 @@ from .reduced_model import ReducedModel, Subspace, in_basis
 
 
 def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
-    """Return the merged reduced model of several bodies, each in its subspace, in the order of the merged full model
-    ``whole``. Its ``slices`` select the unknowns and cubature points of each body.
+    """Return the merged reduced model of several bodies, each in its subspace.
+
+    ``whole``: merged full model, with the bodies in the same order. ``slices`` of the result select the unknowns and
+    cubature points of each body.
     """
     spaces = [each.model for each in subspaces]
     first = np.cumsum([0, *(space.unknowns for space in spaces)])
@@ -38,8 +40,10 @@ def merge_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel
 
 
 def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
-    """Return a copy of the merged model ``whole`` whose elastic parameters, stabilization and prescribed unknowns are
-    taken from ``spaces``, the current reduced models of its bodies.
+    """Return a copy of the merged model ``whole`` with the current parameters of its bodies.
+
+    ``spaces``: current reduced models of the bodies. Their elastic parameters, stabilization and prescribed unknowns
+    are taken over.
     """
     elastic = copy(whole.elastic)
     elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])

@@ -2,7 +2,7 @@
 
 Modes vanish at pins, so moving pins need other weights: 1 on their group, 0 on the other groups, and harmonic (by the
 elastic Laplacian) elsewhere. Handles of hard pins are prescribed. Handles of groups held by springs are unknowns like
-those of the modes, and the springs determine them: so a body can rotate about a single pin.
+the handles of the modes, and the springs determine them. A body can therefore rotate about a single pin.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from ..model.model import Model
 from .skinning_modes import ALONG
 
 FLAT = 1e-6
-"""Smallest singular value of the vertex positions of a pinned group, relative to the largest singular value. In
-directions with a smaller singular value the group counts as flat, and is not stretched.
+"""Smallest singular value of the vertex positions of a pinned group that counts, relative to the largest.
+
+In directions with a smaller singular value the group counts as flat, and is not stretched.
 """
 
 OPEN_TURN = 1e-9
-"""Weight of the identity in the fit of a rotation. It only matters for rotations that the points do not determine."""
+"""Weight of the identity in the fit of a rotation, for rotations that the points do not determine."""
 
 
 class PinHandles:
@@ -52,10 +53,10 @@ class PinHandles:
         return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
-        """Return a pin schedule that prescribes the unknowns of the handles, from the schedule ``pins`` of the pinned
-        vertices. ``first`` is the index of the handles' first unknown in the subspace.
+        """Return a pin schedule that prescribes the unknowns of the handles.
 
-        A handle is prescribed until the last of its vertices is released.
+        ``pins``: schedule of the pinned vertices. ``first``: index of the handles' first unknown in the subspace. A
+        handle is prescribed until the last of its vertices is released.
         """
         columns = np.searchsorted(pins.corners, self.pinned)
         displacements = pins.targets[:, columns] - rest_positions[self.pinned]
@@ -66,11 +67,10 @@ class PinHandles:
         return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
 
     def unknowns(self, displacements: np.ndarray) -> np.ndarray:
-        """Return the affine displacements of the groups, (4g,3) m, that fit the displacements (p,3) m of the pinned
-        vertices best.
+        """Return the affine displacements of the groups, (4g,3) m, that best fit displacements of the pinned vertices.
 
-        A rigid motion is fitted first. The smallest stretch and shear that fit the remaining displacements are added to
-        the rigid motion.
+        ``displacements`` (p,3), m. A rigid motion is fitted first. The smallest stretch and shear that fit the
+        remaining displacements are added to the rigid motion.
         """
         out = np.empty((4 * self.count, 3))
         for g in range(self.count):
@@ -80,8 +80,9 @@ class PinHandles:
 
 
 def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the index of the connected group of each pinned vertex, (p,). ``pinned`` (p,): indices of these
-    vertices.
+    """Return the index of the connected group of each pinned vertex, (p,).
+
+    ``pinned`` (p,): indices of the pinned vertices.
     """
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
@@ -89,9 +90,10 @@ def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group_of_pin: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
-    """Return harmonic skinning weights (n,g) of g groups of pinned vertices: each is 1 on its group, 0 on the other
-    groups and on islands (connected components) without pins. ``pinned``, ``group_of_pin`` (p,): indices of the pinned
-    vertices, and of their groups.
+    """Return harmonic skinning weights (n,g) of g groups of pinned vertices.
+
+    Each weight is 1 on its group, 0 on the other groups, and 0 on islands (connected components) without pins.
+    ``pinned``, ``group_of_pin`` (p,): indices of the pinned vertices, and of their groups.
     """
     H, n, count = laplacian, laplacian.shape[0], int(group_of_pin.max(initial=-1)) + 1
     weights = np.zeros((n, count))
@@ -112,10 +114,13 @@ def harmonic_weights(
 def handle_weights(
     model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays that define the handles of pins. A handle belongs to a connected group of vertices.
+    """Return three arrays that define the handles of pins.
 
-    First, the index (p,) of the group of each pinned vertex. Second, the skinning weights (n,s) of the s groups that
-    springs hold. Third, the skinning weights (n,g) of the g groups of pinned vertices.
+    1. the index (p,) of the group of each pinned vertex;
+    2. the skinning weights (n,s) of the s groups of vertices that springs hold;
+    3. the skinning weights (n,g) of the g groups of pinned vertices.
+
+    A handle belongs to a connected group of vertices.
     """
     group_of_pin = pin_groups(laplacian, model.pinned)
     free = np.zeros((len(model.mesh.rest_positions), 0))
@@ -125,9 +130,9 @@ def handle_weights(
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
-    """Return the skinning weights (n,s) of s groups of vertices held by springs. The springs pull each weight to 1 in
-    its group and to 0 in the other groups. Weights are zero at pinned vertices. ``anchors`` (n,n) N/m: stiffness that
-    the springs add to the Laplacian.
+    """Return the skinning weights (n,s) of s groups of vertices held by springs.
+
+    The springs, ``anchors`` (n,n) N/m, pull each weight to 1 in its group and to 0 in the other groups.
     """
     n = laplacian.shape[0]
     touched = np.flatnonzero(anchors.diagonal())
@@ -146,9 +151,9 @@ def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np
 
 
 def _affine(coordinates: np.ndarray, displacements: np.ndarray) -> np.ndarray:
-    """Return the affine displacement (4,3) that fits displacements (q,3) of points best: a rigid motion, plus the
-    smallest stretch and shear that fit the remainder. ``coordinates`` (q,4): homogeneous coordinates of the points. All
-    lengths are relative to the body's size.
+    """Return the affine displacement (4,3) that best fits displacements (q,3) of points.
+
+    The fit is a rigid motion plus the smallest stretch and shear that fit the remainder.
     """
     centre, shift = coordinates[:, :3].mean(axis=0), displacements.mean(axis=0)
     arms, away = coordinates[:, :3] - centre, displacements - shift

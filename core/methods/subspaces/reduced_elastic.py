@@ -13,9 +13,11 @@ from ...mechanics.forces.stabilization import ReducedStabilization
 
 
 class CubatureElastic(ElasticDensity):
-    """Elastic energy of a body in a subspace, integrated over c cubature points i: ``sum_i w_i psi_i(F_i)``. w_i is the
-    volume and psi_i the energy density of a point. The deformation gradient is ``F_i = I + U^T G_i^T`` for the unknowns
-    U (r,3). G_i (3,r) holds the gradients of the r basis functions at a point.
+    """Elastic energy of a body in a subspace, integrated over cubature points.
+
+    The energy is ``sum_i w_i psi_i(F_i)`` over c points i. w_i is the volume and psi_i the energy density of a point.
+    The deformation gradient is ``F_i = I + U^T G_i^T`` for the unknowns U (r,3). G_i (3,r) holds the gradients of the r
+    basis functions at a point.
 
     Parameters
     ----------
@@ -34,9 +36,10 @@ class CubatureElastic(ElasticDensity):
         self.G = np.ascontiguousarray(elastic.elements.gradient_operator[rows] @ basis)
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`. The stabilization is scaled by
-        the mean change of the shear moduli. It is not scaled if ``scale`` is (c,2): these factors are fitted to
-        vibrations of the body with the unscaled stabilization.
+        """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`.
+
+        The stabilization is scaled by the mean change of the shear moduli. The stabilization is not scaled if ``scale``
+        is (c,2): these factors are fitted to vibrations of the body with the unscaled stabilization.
         """
         other = super().scaled(scale)
         if self.stabilization is not None and scale.ndim == 1:
@@ -45,11 +48,11 @@ class CubatureElastic(ElasticDensity):
         return other
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
-        """Return the deformation gradients (c,3,3) at the cubature points for unknowns (r,3)."""
+        """Return the deformation gradients (c,3,3) at the cubature points for unknowns U (r,3)."""
         return self._times(U, 1.0)
 
     def delta_F(self, dU: np.ndarray) -> np.ndarray:
-        """Return the changes (c,3,3) of the deformation gradients due to changes (r,3) of the unknowns."""
+        """Return the changes (c,3,3) of the deformation gradients for changes dU (r,3) of the unknowns."""
         return self._times(dU, 0.0)
 
     def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
@@ -58,14 +61,17 @@ class CubatureElastic(ElasticDensity):
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Return the deformation gradients at the cubature points with their SVD, for unknowns (r,3). An optional
-        deformation ``near``, of similar unknowns, speeds up the SVD.
+        """Return the deformation at the cubature points, with its SVD, for unknowns U (r,3).
+
+        ``near``: deformation of similar unknowns, to speed up the SVD, or None.
         """
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
     def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
-        """Return the gradient (r,3) of the elastic energy by the unknowns, for stresses (c,3,3) Pa at the cubature
-        tets. The gradient's unit is newton times the unit of the basis.
+        """Return the gradient (r,3) of the elastic energy by the unknowns.
+
+        ``stress`` (c,3,3), Pa: stresses at the cubature points. The gradient's unit is newton times the unit of the
+        basis.
         """
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)
@@ -74,9 +80,9 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill ``F`` (c,3,3) with ``rest I + U G_i^T`` for each cubature point i. The number ``rest`` is 1 for deformation
-    gradients, and 0 for changes of deformation gradients. ``U`` (3,r): transposed unknowns. ``G`` (3c,r): gradients of
-    the basis functions; G_i are the three rows of point i.
+    """Fill ``F`` (c,3,3) with ``rest I + U G_i^T`` for each cubature point i.
+
+    ``U`` (3,r): transposed unknowns. ``G`` (3c,r): gradients of the basis functions; G_i are the three rows of point i.
     """
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
@@ -100,9 +106,10 @@ def _gradients(G, U, rest, F):
 
 @kernel
 def _pull(G, weights, stress, forces):
-    """Add ``sum_i w_i P_i G_i`` over the cubature points i to ``forces`` (3,r). ``weights`` (c,): volumes w_i.
-    ``stress`` (c,3,3): stresses P_i. ``G`` (3c,r): gradients of the basis functions; G_i are the three rows of point i.
-    The kernel reads each row of G once.
+    """Add ``sum_i w_i P_i G_i`` over the cubature points i to ``forces`` (3,r).
+
+    ``weights`` (c,): volumes w_i. ``stress`` (c,3,3): stresses P_i. ``G`` (3c,r): gradients of the basis functions; G_i
+    are the three rows of point i.
     """
     x, y, z = forces[0], forces[1], forces[2]
     for c in range(len(weights)):

@@ -2,7 +2,7 @@
 
 The unknowns are U (r,3), ``x = X + A U``, with the vertices' rest positions X and the scalar basis A. Free unknowns
 come first: those of the modes and of handles of pins held by springs. Prescribed unknowns follow: those of the handles
-of hard pins. All are zero at rest.
+of hard pins. All unknowns are zero at rest.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ POINTS_A_MODE = 20
 """Default number of cubature points per mode, which avoids spurious motion ([SubMFEM23] Sec. 7.5)."""
 
 WATCHED = 500
-"""Approximate number of vertices whose displacements decide when iterations stop. The vertices are corners of cubature
-tets. The basis rows of all vertices would exceed the processor's cache.
+"""Approximate number of vertices whose displacements decide when iterations stop.
+
+The vertices are corners of cubature tets. The basis rows of all vertices would exceed the processor's cache.
 """
 
 TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
@@ -95,12 +96,13 @@ class ReducedModel:
 
     @property
     def unknowns(self) -> int:
-        """Number r of unknowns of the subspace, which have three components each."""
+        """Number of unknowns of the subspace, with three components each."""
         return len(self.mass)
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement, m, due to a ``change`` (r,3) of the unknowns, and the index of the vertex
-        with this displacement. Only the vertices in the sample ``watched`` are compared.
+        """Return the largest displacement, m, and the index of its vertex.
+
+        ``change`` (r,3): change of the unknowns. Only the vertices in the sample ``watched`` are compared.
         """
         distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
         return distance, int(self.watched[row])
@@ -110,35 +112,34 @@ class ReducedModel:
         return np.ascontiguousarray(self.basis[self.watched])
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask ``chosen`` (c,) of cubature points unchanged, since cubature points have no neighbours."""
+        """Return the mask ``chosen`` (c,) unchanged, since cubature points have no neighbours."""
         return chosen
 
     def near_pins(self) -> np.ndarray:
-        """Return a mask (c,) of the cubature points at pins, which is False for all points. In the full space a pin
-        moves the tets at the pin. In a subspace a pin's handle moves a large region of the body, so no cubature point
-        counts as a point at a pin.
+        """Return the mask (c,) of the cubature points at pins: False for all points.
+
+        A pin's handle moves a large region of the body, so no cubature point counts as a point at a pin.
         """
         return np.zeros(len(self.elastic.weights), dtype=bool)
 
     def blas_threads(self) -> AbstractContextManager[object]:
-        """Return a context in which the BLAS uses one thread. On a busy machine, BLAS threads that wait for each other
-        at every product cost ten times what they gain. The assembly of the stiffness, most of the work, has threads of
-        its own.
+        """Return a context in which the BLAS uses one thread.
+
+        On a busy machine, BLAS threads that wait for each other at every product cost ten times what they gain. The
+        assembly of the stiffness, most of the work, has threads of its own.
         """
         return one_blas_thread()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
-        """Return the dense linear system of the subspace. The arguments exist for the interface of :class:`Space` and
-        are not used.
-        """
+        """Return the dense linear system of the subspace. The arguments are not used."""
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return the matrix ``K + mass_factor M`` (3,r,3,r). K is the elastic stiffness for the second derivatives
-        ``tangent`` of the elastic energy, and M the mass matrix. Without a tangent, return the mass term alone.
+        """Return the matrix ``K + mass_factor M`` (3,r,3,r).
 
-        Only the blocks ``[i,:,j,:]`` for axes i <= j are filled, since the matrix is symmetric. In the diagonal blocks,
-        only the upper triangle is valid.
+        K is the elastic stiffness for the second derivatives ``tangent`` of the elastic energy, and M the mass matrix.
+        Without a tangent, the result is the mass term alone. Only the blocks ``[i,:,j,:]`` for axes i <= j are filled,
+        since the matrix is symmetric. In the diagonal blocks, only the upper triangle is valid.
         """
         r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))
@@ -160,22 +161,26 @@ class ReducedModel:
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact, since the body deforms smoothly between them; None if all
-        are needed.
+        """Number of surface points that suffice for contact, or None if all are needed.
+
+        Few points suffice, since the body deforms smoothly between them.
         """
         if self.skinning is None:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3), N, on the unknowns: ``A^T M a``. ``accelerations`` (n,3), m/s²: the accelerations a
-        of the vertices.
+        """Return the forces (r,3), N, on the unknowns for vertex ``accelerations`` (n,3), m/s².
+
+        The forces are ``A^T M a`` with the basis A, the mass matrix M and the accelerations a.
         """
         return self.moved_mass.T @ accelerations
 
     def state_at(self, unknowns: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return an initial state at the unknowns (r,3) with velocities (r,3), by default zero. Independent stretches
-        are the polar stretches, or the identity at inverted cubature points.
+        """Return an initial state at given unknowns and velocities.
+
+        ``unknowns`` (r,3). ``velocities`` (r,3), by default zero. Independent stretches are the polar stretches, or the
+        identity at inverted cubature points.
         """
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
@@ -183,14 +188,17 @@ class ReducedModel:
         return State(unknowns.copy(), np.zeros_like(unknowns) if velocities is None else velocities.copy(), stretch)
 
     def rest_state(self) -> State:
-        """Return the state in the rest shape without velocity."""
+        """Return the state at rest: the rest shape with zero velocities."""
         return self.state_at(np.zeros((len(self.mass), 3)))
 
 
 def in_basis(
     model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
 ) -> ReducedModel:
-    """Return the reduced model of a body in the basis (n,r). ``pinned``: indices of prescribed unknowns."""
+    """Return the reduced model of a body in the basis (n,r).
+
+    ``pinned``: indices of the prescribed unknowns.
+    """
     elastic = CubatureElastic(model.elastic, basis, cubature.elements, cubature.weights)
     MA = model.mass @ basis
     corners = np.unique(model.mesh.tets[np.isin(model.elements.of_tet, cubature.elements)])
@@ -225,7 +233,7 @@ class SubspaceParts(NamedTuple):
 
     @property
     def cubature(self) -> Cubature:
-        """Cubature of the subspace: the chosen elements, their volumes, and the clusters that they represent."""
+        """Cubature of the subspace."""
         return Cubature(self.elements, self.volumes, self.clusters)
 
     def at(self, cubature: Cubature) -> SubspaceParts:
@@ -237,8 +245,10 @@ class SubspaceParts(NamedTuple):
 def find_subspace(
     model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
 ) -> SubspaceParts:
-    """Return the arrays of the subspace of the ``modes`` lowest skinning eigenmodes of a model, with about ``points``
-    cubature tets; 0 means 20 per mode ([SubMFEM23] Sec. 7.5). ``on_progress`` reports the first three of ``STEPS``.
+    """Compute the arrays of a skinning subspace.
+
+    ``modes``: number of lowest skinning eigenmodes. ``points``: approximate number of cubature tets; 0 means 20 per
+    mode ([SubMFEM23] Sec. 7.5). ``on_progress`` reports the first three of ``STEPS``.
     """
     found = skinning_modes(model, modes, partial(on_progress, "modes"))
     on_progress("handles", 0.0)
@@ -261,7 +271,10 @@ def find_subspace(
 def find_cubature(
     model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
-    """Return a cubature with about ``points`` elements, clustered by the weights of the skinning modes in ``found``."""
+    """Return a cubature with about ``points`` elements, clustered by skinning weights.
+
+    ``found``: skinning modes with these weights.
+    """
     features = model.elements.mean(weight_features(found.weights, found.eigenvalues, model.mesh))
     elastic, parts = model.elastic, material_parts(model, found.islands)
     return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
@@ -277,9 +290,10 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """Return the skinning subspace that the arrays ``parts`` define. Free unknowns come first. Prescribed unknowns
-    follow: four per group of hard pins (vertices with prescribed positions), which define the affine displacement of
-    the group.
+    """Return the skinning subspace that the arrays ``parts`` define.
+
+    Free unknowns come first. Prescribed unknowns follow: four per group of hard pins (vertices with prescribed
+    positions), which define the affine displacement of the group.
     """
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
@@ -292,7 +306,10 @@ def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
 
 
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
-    """Compute the subspace of a model with ``modes`` skinning modes and about ``points`` cubature points."""
+    """Compute the skinning subspace of a model.
+
+    ``modes``: number of skinning modes. ``points``: approximate number of cubature points.
+    """
     return subspace_of(model, find_subspace(model, modes, points))
 
 

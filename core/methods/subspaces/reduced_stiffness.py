@@ -22,31 +22,31 @@ from ...foundation.kernels.jit import THREADS, inlined, inner_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 
 BLOCKS = 6
-"""Number of blocks on and above the diagonal of a symmetric matrix of 3 x 3 blocks. The blocks are computed in the
-order (1,2), (1,3), (2,3), (1,1), (2,2), (3,3). The diagonal blocks are the cheapest and come last, so that threads end
-at about the same time.
+"""Number of blocks on and above the diagonal of a symmetric matrix of 3 x 3 blocks.
+
+The blocks are computed in the order (1,2), (1,3), (2,3), (1,1), (2,2), (3,3). The diagonal blocks are the cheapest and
+come last, so that threads end at about the same time.
 """
 
 CHUNK = 80
 """Number of cubature points that are multiplied and summed at once."""
 
 TILE = 32
-"""Approximate number of columns in a tile, a group of columns of the matrix of basis gradients that one thread
-multiplies.
-"""
+"""Approximate number of columns of basis gradients that one thread multiplies at once."""
 
 FEW = 1_000_000
-"""Amount of work above which several threads are faster than one thread. The amount is the number of cubature points,
-times the number of entries of a block.
+"""Amount of work above which several threads are faster than one thread.
+
+The amount is the number of cubature points, times the number of entries of a block.
 """
 
 
 class ReducedStiffness:
-    """Assembly of the matrix of r unknowns in a subspace: elastic stiffness from c cubature points, plus mass.
+    """Assembly of the matrix of a subspace with r unknowns: elastic stiffness plus mass.
 
     Parameters
     ----------
-    G : (3c,r) gradients of the r basis functions at the cubature points
+    G : (3c,r) gradients of the r basis functions at the c cubature points
     mass : (r,r) mass matrix, which is added to each of the blocks xx, yy and zz
     """
 
@@ -54,26 +54,24 @@ class ReducedStiffness:
         self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
-        """Fill the blocks ``matrix[i,:,p,:]``, for axes i <= p, of a ``matrix`` (3,r,3,r) with stiffness plus mass. If
-        i = p, only the upper triangle is valid. ``blocks`` (c,6,3,3): second derivatives of the energy by F at each
-        cubature point, in the format of ``tangent_blocks``.
+        """Fill a ``matrix`` (3,r,3,r) with stiffness plus mass.
+
+        ``blocks`` (c,6,3,3): second derivatives of the energy by the deformation gradient at each cubature point, in
+        the format of ``tangent_blocks``. Only the blocks ``matrix[i,:,p,:]`` for axes i <= p are filled. If i = p, only
+        the upper triangle is valid.
         """
         run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
         run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
-    """Return the full symmetric matrix (3r,3r) from a ``matrix`` (3,r,3,r), which as a matrix (3r,3r) has only its
-    upper triangle filled.
-    """
+    """Return the full symmetric matrix (3r,3r) from a ``matrix`` (3,r,3,r) with a valid upper triangle."""
     upper = matrix.reshape(3 * matrix.shape[1], -1)
     return np.triu(upper) + np.triu(upper, 1).T
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """Return the r columns of G (n,r), split into tiles of equal width: (tiles,n,width). The last tile is padded with
-    zeros.
-    """
+    """Split the r columns of G (n,r) into tiles of equal width, (tiles,n,width), padded with zeros."""
     rows, r = G.shape
     width = max(1, -(-r // max(1, round(r / TILE))))
     begins = range(0, r, width)
@@ -86,9 +84,7 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @ItemKernel
 def _assemble(items, blocks, tiles, mass, matrix):
-    """Compute work items of the assembly until none is left. An item consists of the columns of one tile in one block
-    of the matrix.
-    """
+    """Compute work items of the assembly until none is left: the columns of one tile in one block of the matrix."""
     count, _, width = tiles.shape
     product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
     item = take(items)
@@ -113,9 +109,10 @@ def _assemble(items, blocks, tiles, mass, matrix):
 
 @inner_kernel
 def _multiply(blocks, i, p, G, product):
-    """Fill ``product`` with ``Q_ip G`` for a chunk of c cubature points. Q_ip (3,3) are the second derivatives of the
-    energy of a point by the rows ``i`` and ``p`` of the deformation gradient F. ``blocks`` (c,6,3,3) contains Q_ip of
-    all axes i and p. ``G`` (3c,width): gradients of the basis functions of one tile, a group of neighbouring unknowns.
+    """Fill ``product`` with ``Q_ip G`` for a chunk of c cubature points.
+
+    Q_ip (3,3) are the second derivatives of the energy of a point by the rows ``i`` and ``p`` of the deformation
+    gradient. ``G`` (3c,width): gradients of the basis functions of one tile.
     """
     for c in range(len(blocks)):
         for a in range(3):
@@ -134,9 +131,7 @@ def _add(part, K):
 
 @inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
-    """Write a tile K (width,width) plus ``mass_factor`` times the same tile of ``mass`` (r,r) to ``block`` (r,r). The
-    first entry of the tile has the indices ``row`` and ``column``.
-    """
+    """Write a tile K (width,width) plus ``mass_factor`` times the same tile of ``mass`` (r,r) to ``block`` (r,r)."""
     r = len(mass)
     for j in range(min(len(K), r - row)):
         out, its_mass = block[row + j], mass[row + j]
@@ -151,9 +146,7 @@ def _row(block, a, i, p):
 
 @inlined
 def _entry(block, a, b, i, p):
-    """Return the second derivative of the energy by the entries (i, a) and (p, b) of F. ``block`` stores the
-    pairs a >= b of columns, and other pairs are their transposes.
-    """
+    """Return the second derivative of the energy by the entries (i, a) and (p, b) of the deformation gradient."""
     if a >= b:
         return block[a * (a + 1) // 2 + b, i, p]
     return block[b * (b + 1) // 2 + a, p, i]

@@ -3,7 +3,7 @@
     x(p) = p + sum_k w_k(p) (c(p) @ H_k)
 
 Weights w_k belong to the vertices, coordinates c(p) are affine in the rest position, and the handles H_k (4,3) are
-linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate it, since a point needs only its
+linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). A graphics card can evaluate the map, since a point needs only its
 weights.
 
 Skinning is inaccurate for points between the vertices of a tet. Let b be the barycentric coordinates of such a point.
@@ -39,8 +39,9 @@ class Coordinates(NamedTuple):
 
     @classmethod
     def around(cls, rest_positions: np.ndarray) -> Coordinates:
-        """Return coordinates that map the bounding box of a body into the range from -1/2 to 1/2. ``rest_positions``
-        (n,3), m.
+        """Return coordinates that map the bounding box of a body into the range from -1/2 to 1/2.
+
+        ``rest_positions`` (n,3), m.
         """
         low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
         return cls(0.5 * (low + high), float((high - low).max()))
@@ -51,12 +52,11 @@ class Coordinates(NamedTuple):
 
 
 def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
-    """Return the positions of p points after linear blend skinning, ``rest + sum_k w_k (c @ H_k)``. The handles H_k are
-    affine displacements. The weights w_k blend the handles, and c (4,) are a point's homogeneous coordinates, which
-    have no unit.
+    """Return the positions (p,3), m, of p points after linear blend skinning.
 
-    ``rest`` (p,3), m: positions at rest. ``weights`` (p,h). ``coordinates``: map from rest positions to c. ``handles``
-    (h,4,3), m. The result is (p,3), m.
+    The positions are ``rest + sum_k w_k (c @ H_k)``. ``rest`` (p,3), m: positions at rest. ``weights`` (p,h): the
+    weights w_k, which blend the handles. ``coordinates``: map from rest positions to homogeneous coordinates c (4,),
+    which have no unit. ``handles`` (h,4,3), m: the affine displacements H_k.
     """
     at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
     return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)

@@ -1,7 +1,7 @@
-"""Skinning eigenmodes ([SubMFEM23] Sec. 5.1): weights that follow the materials.
+"""Skinning eigenmodes ([SubMFEM23] Sec. 5.1): skinning weights that follow the materials.
 
-The weights are the lowest eigenvectors of ``H_w W = M_w W Gamma`` with the elastic Laplacian and the scalar mass.
-Pinned vertices are eliminated, so weights vanish there. Springs that hold the body are added to the Laplacian, and
+The weights are the lowest eigenvectors of ``H_w W = M_w W Gamma`` with the elastic Laplacian H_w and the scalar mass
+M_w. Pinned vertices are eliminated, so weights vanish there. Springs that hold the body are added to the Laplacian, and
 weights nearly vanish there. A connected part of the body without a pin (an island) has the constant weight as an extra
 mode for its rigid motion.
 """
@@ -26,20 +26,26 @@ MOST_MODES = 64
 """Largest number of modes that the viewport preview supports."""
 
 DEGENERATE = 1e-6
-"""Largest relative difference of eigenvalues that count as equal. Modes of equal eigenvalues are kept or left out as a
-group: round-off determines the basis of the group, so a part of the group would differ between computers.
+"""Largest relative difference of eigenvalues that count as equal.
+
+Modes of equal eigenvalues are kept or left out as a group: round-off determines the basis of the group, so a part of
+the group would differ between computers.
 """
 
 ALONG = 3.0
-"""Factor of the pin springs' stiffness in the elastic Laplacian. The Laplacian is the sum of the stiffnesses along x, y
-and z. A pin spring has the same stiffness along each axis, so three times the stiffness along one axis is added.
+"""Factor of the pin springs' stiffness in the elastic Laplacian.
+
+The Laplacian is the sum of the stiffnesses along x, y and z. A pin spring has the same stiffness along each axis, so
+three times the stiffness along one axis is added.
 """
 
 
 class SkinningModes(NamedTuple):
-    """The m skinning eigenmodes of a body. ``weights`` (n,m): mass-orthonormal weights, zero at hard pins.
-    ``eigenvalues`` (m,), 1/s²: ascending eigenvalues, 0 for the constant weights of islands without pins. ``islands``
-    (n,): index of the connected component of each vertex. ``laplacian`` (n,n), N/m: elastic Laplacian.
+    """The m skinning eigenmodes of a body.
+
+    ``weights`` (n,m): mass-orthonormal weights, zero at hard pins. ``eigenvalues`` (m,), 1/s²: ascending eigenvalues, 0
+    for the constant weights of islands without pins. ``islands`` (n,): index of the connected component of each vertex.
+    ``laplacian`` (n,n), N/m: elastic Laplacian.
     """
 
     weights: np.ndarray
@@ -49,8 +55,9 @@ class SkinningModes(NamedTuple):
 
 
 def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> SkinningModes:
-    """Return the lowest ``count`` skinning modes of a model. A group of modes with equal eigenvalues that continues
-    beyond ``count`` is left out.
+    """Return the lowest ``count`` skinning modes of a model.
+
+    A group of modes with equal eigenvalues that continues beyond ``count`` is left out.
 
     Raises
     ------
@@ -98,9 +105,9 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgr
 
 
 def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
-    """Return the number of modes to keep, at most ``count``. A group of equal eigenvalues that would be split is left
-    out. However, at least ``free_islands`` + 1 modes are kept: one rigid mode for each island (connected component)
-    without a pin, and one mode that bends the body. ``values`` (k,): ascending eigenvalues, 1/s².
+    """Return the number of modes to keep, at most ``count``, without splitting a group of equal eigenvalues.
+
+    At least ``free_islands`` + 1 modes are kept: one rigid mode per island without a pin, and one that bends the body.
     """
     kept = min(count, len(values))
     same = np.diff(values) <= DEGENERATE * values[1:]
@@ -110,8 +117,6 @@ def _whole_clusters(values: np.ndarray, count: int, free_islands: int) -> int:
 
 
 def _with_sign(weights: np.ndarray) -> np.ndarray:
-    """Return the modes (n,m), each with the sign that makes its entry of largest absolute value positive. Of several
-    such entries the first decides.
-    """
+    """Return the modes (n,m), each with its entry of largest absolute value made positive."""
     at = first_largest(np.abs(weights), DEGENERATE)
     return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

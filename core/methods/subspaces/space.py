@@ -1,7 +1,7 @@
-"""Interface that solvers use for a model with all its vertices and for a reduced model alike.
+"""Interface of the full and the reduced model of a body, for solvers, loads and pins.
 
 "Positions" are a space's unknowns: the positions of all vertices, or the few unknowns of a subspace. Elasticity is
-evaluated at every tet, or at cubature points. Solvers, loads and pins use this interface alone.
+evaluated at every tet, or at cubature points.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..model.state import State
 class Space(Protocol):
     """Space of r unknowns in which a solver works: all n vertices of a mesh, or a subspace.
 
-    ``mesh``: n vertices; ``elastic``: elastic potential; ``mass`` (r,r) kg: mass matrix; ``pinned`` (p,): indices of
+    ``mesh``: n vertices. ``elastic``: elastic potential. ``mass`` (r,r) kg: mass matrix. ``pinned`` (p,): indices of
     the prescribed unknowns.
     """
 
@@ -37,64 +37,77 @@ class Space(Protocol):
 
     @property
     def size(self) -> float:
-        """Longest side of the body at rest, m; in a merged model, that of the smallest body."""
+        """Longest side of the body at rest, m.
+
+        In a merged model, the size of the smallest body.
+        """
 
     @property
     def unknowns(self) -> int:
-        """Number r of unknowns, which have three components each: the rows of a state's positions."""
+        """Number of unknowns, with three components each."""
 
     @property
     def is_reduced(self) -> bool:
-        """True for a subspace. Loads on vertices are then converted in advance to loads on its few unknowns."""
+        """True for a subspace.
+
+        Loads on the vertices of a subspace are converted in advance to loads on its few unknowns.
+        """
 
     @property
     def grows(self) -> bool:
-        """True if the rest shape changes its size from step to step, which changes the energy without a force."""
+        """True if the rest shape changes its size from step to step.
+
+        Such a change changes the energy without a force.
+        """
 
     @property
     def contact_point_budget(self) -> int | None:
-        """Number of surface points that suffice for contact; None if all are needed."""
+        """Number of surface points that suffice for contact, or None if all are needed."""
 
     def blas_threads(self) -> AbstractContextManager[object]:
         """Return a context in which the BLAS uses the number of threads that is fastest for a step."""
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> Any:
-        """Return the linear system of the space. ``choice`` is an already chosen linear solver; None: choose one by the
-        settings.
+        """Return the linear system of the space.
+
+        ``choice``: an already chosen linear solver; None: choose one by the settings.
         """
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """Return ``K + mass_factor M``. K is the elastic stiffness for the second derivatives ``tangent`` of the
-        elastic energy, and M the mass matrix. Without a tangent, return the mass term alone.
+        """Return the elastic stiffness plus ``mass_factor`` times the mass matrix.
 
-        The result has the format to which step potentials add their stiffness: element matrices in the full space, one
-        matrix in a subspace.
+        ``tangent``: second derivatives of the elastic energy; None: the mass term alone. The result has the format to
+        which step potentials add their stiffness: element matrices in the full space, one matrix in a subspace.
         """
 
     def max_displacement(self, change: np.ndarray) -> tuple[float, int]:
-        """Return the largest displacement of a vertex, m, due to a ``change`` (r,3) of the unknowns, and the index of
-        that vertex.
+        """Return the largest displacement of a vertex, m, and the index of that vertex.
+
+        ``change`` (r,3): change of the unknowns.
         """
 
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the mask (m,) of the elements in the mask ``chosen`` (m,) and their neighbours. Elements are tets, or
-        cubature points, which have no neighbours.
+        """Return a mask of elements, extended by their neighbours.
+
+        ``chosen`` (m,): the mask to extend. The result is a mask (m,). Elements are tets, or cubature points, which
+        have no neighbours.
         """
 
     def near_pins(self) -> np.ndarray:
-        """Return the mask (m,) of the elements at pins and of their neighbours. A subspace returns a mask (c,) of its
-        cubature points that is always False: a pin's handle moves a large region of the body, not only the tets at the
-        pin.
+        """Return the mask (m,) of the elements at pins and of their neighbours.
+
+        In a subspace the mask (c,) of the cubature points is False for all points: a pin's handle moves a large region
+        of the body.
         """
 
     def points(self, embedding: Embedding) -> Any:
         """Return points embedded in the mesh, as functions of the unknowns."""
 
     def generalized_force(self, accelerations: np.ndarray) -> np.ndarray:
-        """Return the forces (r,3), N, on the unknowns that give the vertices the ``accelerations`` (n,3), m/s²."""
+        """Return the forces (r,3), N, on the unknowns for vertex ``accelerations`` (n,3), m/s²."""
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
-        """Return the initial state for unknowns (r,3) and their velocities (r,3), by default zero."""
+        """Return the initial state for unknowns (r,3) and velocities (r,3), by default zero."""
 
     def rest_state(self) -> State:
-        """Return the state in the rest shape without velocity."""
+        """Return the state at rest: the rest shape with zero velocities."""

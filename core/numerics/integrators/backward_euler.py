@@ -1,4 +1,4 @@
-"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. Its numerical damping grows with the step h."""
+"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. The numerical damping grows with the step h."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of length ``time_step``, s, of implicit Euler that starts at positions (n,3) m and velocities (n,3)
-    m/s. Implicit Euler ignores ``history``, the state one step earlier.
+    """Return a step of implicit Euler.
+
+    ``positions`` (n,3), m, and ``velocities`` (n,3), m/s: state at the start of the step. ``time_step``, s: length of
+    the step. ``history`` is ignored.
     """
     return TimeStep(positions + time_step * velocities, positions, time_step)

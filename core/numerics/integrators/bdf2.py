@@ -5,8 +5,8 @@ With ``w = h / h_before`` (Hairer, Norsett, Wanner, "Solving Ordinary Differenti
     x = a x0 - b x1 + c v,    v = a v0 - b v1 + c dv/dt
     a = (1 + w)² / (1 + 2 w),    b = w² / (1 + 2 w),    c = h (1 + w) / (1 + 2 w)
 
-with positions and velocities x0, v0 at the start of the step, x1, v1 one step earlier, and x, v at the end of the step.
-For equal steps a = 4/3, b = 1/3, c = 2h/3. Without a history, in the first step, it is implicit Euler; one such step
+x0, v0 are the positions and velocities at the start of the step, x1, v1 one step earlier, and x, v at the end of the
+step. For equal steps a = 4/3, b = 1/3, c = 2h/3. The first step has no history and is implicit Euler; one such step
 keeps the global second order.
 """
 
@@ -25,8 +25,10 @@ OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
-    """Return a step of length ``time_step``, s, that starts at positions (n,3) m and velocities (n,3) m/s. ``history``
-    is the state one step earlier, None in the first step.
+    """Return a step of BDF2.
+
+    ``positions`` (n,3), m, and ``velocities`` (n,3), m/s: state at the start of the step. ``time_step``, s: length of
+    the step. ``history``: state one step earlier. If ``history`` is None, the step is implicit Euler.
     """
     if history is None:
         return backward_euler.begin(positions, velocities, None, time_step)

@@ -1,5 +1,7 @@
-"""Registry of time integration rules, one module each. A rule's module has NAME, LABEL, DESCRIPTION, NEEDS_HISTORY, OWN
-(names of the settings that only this rule reads, passed to ``begin`` by name) and the function ``begin``.
+"""Registry of time integration rules, one module per rule.
+
+The module of a rule has NAME, LABEL, DESCRIPTION, NEEDS_HISTORY, OWN and the function ``begin``. OWN names the settings
+that only this rule reads; ``begin`` receives these settings by name.
 """
 
 from __future__ import annotations
@@ -13,9 +15,7 @@ INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backwar
 
 
 def integrator(name: str) -> ModuleType:
-    """Return the module of the time integration rule ``name``. If no rule has this name, raise SettingsError, which
-    lists the known names.
-    """
+    """Return the module of the time integration rule ``name``. Raises SettingsError if no rule has this name."""
     if name not in INTEGRATORS:
         raise SettingsError(f"Unknown integrator “{name}”.", f"Choose one of {', '.join(INTEGRATORS)}.")
     return INTEGRATORS[name]

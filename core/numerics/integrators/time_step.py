@@ -1,8 +1,8 @@
 """Common form of all time integration rules: the predicted positions, the base and the effective length of a step.
 
-A step of each implicit rule minimizes ``1/2 |x - predicted|_M^2 + step² (potential energy at x)``; the velocities are
-``(x - base) / step``. The minimizer holds the positions at the end of the step or, with :mod:`.theta_midpoint`, at an
-earlier time from which the end is extrapolated.
+A step of each implicit rule minimizes ``1/2 |x - predicted|_M^2 + step² (potential energy at x)``. The velocities are
+``(x - base) / step``. The minimizer holds the positions at the end of the step. With :mod:`.theta_midpoint`, the
+minimizer holds positions at an earlier time, and the end of the step is extrapolated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import numpy as np
 
 
 class History(NamedTuple):
-    """Positions (n,3) m and velocities (n,3) m/s of a body one step ago, and the length of that step, s."""
+    """State of a body one step ago, and the length of that step.
+
+    ``positions`` (n,3), m; ``velocities`` (n,3), m/s; ``time_step``, s.
+    """
 
     positions: np.ndarray
     velocities: np.ndarray
@@ -39,25 +42,30 @@ class TimeStep(NamedTuple):
     theta: float = 1.0
 
     def base_of(self, now: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the base b of a quantity q that depends on the positions. The time integration rule approximates the
-        rate dq/dt by ``(q - b) / step``. ``now`` is q at the start of the step, ``before`` is q one step earlier.
+        """Return the base of a quantity that depends on the positions.
+
+        The time integration rule approximates the rate of a quantity q by ``(q - base) / step``. ``now``: q at the
+        start of the step. ``before``: q one step earlier.
         """
         return now + self.extrapolation * (now - before)
 
     def velocities(self, positions: np.ndarray) -> np.ndarray:
-        """Return the velocities (n,3) m/s of the time integration rule at new ``positions`` (n,3) m:
-        ``(positions - base) / step``.
+        """Return the velocities at new positions, ``(positions - base) / step``.
+
+        ``positions`` (n,3), m. The result is (n,3), m/s.
         """
         return (positions - self.base) / self.step
 
     def interpolated(self, before: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return a quantity at the fraction ``theta`` of the step, linear between its values ``before`` the step and at
-        its ``end``.
+        """Interpolate a quantity linearly at the fraction ``theta`` of the step.
+
+        ``before``: value at the start of the step. ``end``: value at the end of the step.
         """
         return end if self.theta == 1.0 else before + self.theta * (end - before)
 
     def extrapolated(self, before: np.ndarray, now: np.ndarray) -> np.ndarray:
-        """Return a quantity at the end of the step by linear extrapolation from its value ``before`` the step and its
-        value ``now`` at the fraction ``theta`` of the step.
+        """Extrapolate a quantity linearly to the end of the step.
+
+        ``before``: value at the start of the step. ``now``: value at the fraction ``theta`` of the step.
         """
         return now if self.theta == 1.0 else before + (now - before) / self.theta

@@ -1,9 +1,9 @@
 """Import of cvxopt with an OpenBLAS that uses all vector instructions of the processor.
 
 OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels is older than
-many processors, and uses kernels of 2004 (SSE3) for models that it does not know. With them the factorisation took 2.2
-times as long on a processor with AVX-512. So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is being loaded,
-unless the user has set it; other libraries never see the variable.
+many processors. For unknown models this copy uses kernels of 2004 (SSE3). With these kernels the factorisation took 2.2
+times as long on a processor with AVX-512. So ``OPENBLAS_CORETYPE`` names the kernels while cvxopt is loaded, unless the
+user has set the variable. Other libraries never see the variable.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ AVX2 = ("avx2", "fma")
 
 
 def core_type(features: Mapping[str, bool], machine: str) -> str | None:
-    """Return OpenBLAS's name of the kernels for an x86 processor; None lets OpenBLAS choose. ``features`` maps LLVM's
-    names of instruction sets to True if the processor has them; ``machine`` is its architecture.
+    """Return OpenBLAS's name of the kernels for an x86 processor, or None to let OpenBLAS choose.
+
+    ``features``: True for each instruction set of the processor, by LLVM's name. ``machine``: architecture of the
+    processor.
     """
     if machine.lower() not in ("x86_64", "amd64"):
         return None
@@ -36,8 +38,9 @@ def core_type(features: Mapping[str, bool], machine: str) -> str | None:
 
 @contextlib.contextmanager
 def chosen_kernels() -> Iterator[None]:
-    """Return a context in which a newly loaded OpenBLAS uses the kernels that fit this processor, unless the user has
-    chosen others.
+    """Return a context in which OpenBLAS is loaded with the kernels that fit this processor.
+
+    Kernels chosen by the user in ``OPENBLAS_CORETYPE`` are kept.
     """
     wanted = None if VARIABLE in os.environ else core_type(binding.get_host_cpu_features(), platform.machine())
     if wanted is None:
@@ -51,9 +54,7 @@ def chosen_kernels() -> Iterator[None]:
 
 
 def load_cvxopt() -> ModuleType:
-    """Import and return the package ``cvxopt``. The first import in a process makes its OpenBLAS use the kernels that
-    fit this processor.
-    """
+    """Import and return the package ``cvxopt``, with OpenBLAS kernels that fit this processor."""
     with chosen_kernels():
         import cvxopt
         import cvxopt.amd

@@ -14,5 +14,5 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Return a context in which the BLAS of this process has one thread; on exit the former number is restored."""
+    """Return a context in which the BLAS of this process has one thread."""
     return _libraries().limit(limits=1, user_api="blas")

@@ -1,4 +1,4 @@
-"""Data of a body from which its linear systems are assembled."""
+"""Data of a body for the assembly of the body's linear systems."""
 
 from __future__ import annotations
 
@@ -34,13 +34,11 @@ class Body(NamedTuple):
 
     @property
     def element_mass(self) -> np.ndarray:
-        """Contribution of each block of the element matrices to the mass matrix, (b,) kg. The mass matrix is the same
-        for x, y and z.
-        """
+        """Contribution of each element block to the mass matrix, (b,) kg, the same for x, y and z."""
         return self.elements.of_tets(element_mass(self.masses)[:, *np.tril_indices(4)])
 
     def free_numbers(self) -> np.ndarray:
-        """Return the index of each vertex among the free vertices, -1 if it is pinned, (n,) int64."""
+        """Return the index of each vertex among the free vertices, (n,) int64. Pinned vertices have the index -1."""
         free = np.ones(len(self.rest_positions), dtype=bool)
         free[self.pinned] = False
         return np.where(free, np.cumsum(free, dtype=np.int64) - 1, -1)

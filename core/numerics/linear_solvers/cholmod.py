@@ -3,8 +3,9 @@
 The supernodal factorisation orders the vertices by minimum degree or by nested dissection (METIS, where pymetis is
 installed), whichever gives less fill. The symbolic step runs once per sparsity pattern.
 
-cvxopt solves several right-hand sides one after the other. They are solved here instead, with the factor in CHOLMOD's
-memory: threads share the right-hand sides, and the forward solve skips supernodes whose rows are zero.
+cvxopt solves several right-hand sides one after the other. This module instead solves several right-hand sides with the
+factor in CHOLMOD's memory. Threads share the right-hand sides, and the forward solve skips supernodes whose rows are
+zero.
 """
 
 from __future__ import annotations
@@ -30,21 +31,22 @@ FACTOR = b"CHOLMOD FACTOR D L"
 """Name of cvxopt's Python capsule for a factor with real (double) values and long indices."""
 
 ONE_BY_ONE = "CHOLMOD without access to its factor, slow with many dynamic nodes"
-"""Label of the solver if the memory layout of CHOLMOD's factor is unknown. The solver then cannot read the factor, and
-solves right-hand sides one after the other.
-"""
+"""Label of the solver if CHOLMOD's factor has an unknown memory layout. Right-hand sides are then solved one by one."""
 
 COLUMNS, FEW = 48, 16
 """``COLUMNS``: largest number of right-hand sides that a thread solves at once. ``FEW``: least number of right-hand
-sides that are divided between two threads. Each thread reads the whole factor for its right-hand sides, so dividing
-fewer right-hand sides would not pay off.
+sides that are divided between two threads. Each thread reads the whole factor, so dividing fewer right-hand sides would
+not pay off.
 """
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
 
 
 class CholmodSolver:
-    """CHOLMOD, supernodal. It holds the interpreter lock during factorisation, so run it in a separate process."""
+    """Direct solver by CHOLMOD's supernodal Cholesky factorisation.
+
+    The factorisation holds Python's interpreter lock, so run the solver in a separate process.
+    """
 
     name = "cholmod"
     label = "CHOLMOD"
@@ -65,8 +67,7 @@ class CholmodSolver:
     def _symbolic(self) -> Any:
         """Return cvxopt's symbolic factor of the matrix pattern.
 
-        By default CHOLMOD compares a prescribed order with minimum degree and takes the better one. For large patterns
-        :func:`sparsest` has made this comparison, so CHOLMOD gets only the better order.
+        CHOLMOD compares a prescribed order with minimum degree, unless :func:`sparsest` has already done so.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
         if len(self._pattern.free) < METIS_FROM:
@@ -78,7 +79,6 @@ class CholmodSolver:
 
     @contextmanager
     def _options(self, **options: object) -> Iterator[None]:
-        """Return a context in which CHOLMOD has these ``options``; on exit the former ones are restored."""
         before = dict(self._cholmod.options)
         self._cholmod.options.update(options)
         try:
@@ -93,8 +93,9 @@ class CholmodSolver:
         return factor_entries(self._pattern, self._order)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
-        positive definite.
+        """Factorise the matrix with the lower triangle ``values`` (nnz,).
+
+        Raises FactorizationError if the matrix is not positive definite.
         """
         self._A.V = self._matrix(values)
         try:
@@ -103,10 +104,10 @@ class CholmodSolver:
             raise not_definite() from error
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex at which the factorisation of the matrix with ``values`` (nnz,) breaks down.
+        """Return the index of the vertex at which the factorisation breaks down.
 
-        CHOLMOD reports a column in a postorder that it does not return, so the matrix is factorised again without
-        postorder.
+        ``values`` (nnz,): lower triangle of the matrix. CHOLMOD reports a column in a postorder that it does not
+        return, so the matrix is factorised again without postorder.
         """
         free, width = self._pattern.free, self._pattern.width
         self._A.V = self._matrix(values)
@@ -119,7 +120,7 @@ class CholmodSolver:
         return int(free[0])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation."""
+        """Return the solution by the last factorisation. ``right_hand_side``: (size,) or (size,k)."""
         if right_hand_side.ndim == 2:
             x = np.array(right_hand_side, dtype=np.float64, order="C")
             self.solve_in(x, np.arange(len(x)))
@@ -129,8 +130,10 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k). Other rows of x (N,k) stay
-        unchanged.
+        """Solve in place for the right-hand sides ``x[rows]``, by the last factorisation.
+
+        ``x`` (N,k): k right-hand sides in columns. ``rows`` (size,): row of x per row of the matrix. Other rows of x
+        stay unchanged.
         """
         if found := supernodes(self._factor, self._pattern.size):
             found.solve(x, rows)
@@ -141,8 +144,9 @@ class CholmodSolver:
         x[rows] = np.array(b)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k). If the
-        factor's memory cannot be read, several columns are solved by CHOLMOD's sparse solve.
+        """Return ``R^-1 b``, the forward substitution with the factor of ``A = R R^T``.
+
+        ``right_hand_side`` b: (size,) or (size,k).
         """
         if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
             x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
@@ -157,13 +161,16 @@ class CholmodSolver:
 
     @cached_property
     def _permutation(self) -> np.ndarray:
-        """Fill-reducing permutation, (size,): index of the matrix row that is row i of the factor."""
+        """Fill-reducing permutation, (size,), from factor rows to matrix rows."""
         numbers = self._matrix(np.arange(self._pattern.size, dtype=np.float64))
         self._cholmod.solve(self._factor, numbers, sys=PERMUTE)
         return np.array(numbers).ravel().astype(np.intp)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` (backward substitution, ``A = R R^T``) for a right-hand side (size,)."""
+        """Return ``R^-T b``, the backward substitution with the factor of ``A = R R^T``.
+
+        ``right_hand_side`` b: (size,).
+        """
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         for part in (BACKWARD, PERMUTE_BACK):
             self._cholmod.solve(self._factor, b, sys=part)
@@ -186,7 +193,9 @@ class _Factor(ctypes.Structure):
 
 
 class Supernodes(NamedTuple):
-    """View of a Cholesky factor in CHOLMOD's memory as s supernodes (blocks of adjacent columns with equal sparsity).
+    """Cholesky factor in CHOLMOD's memory, as s supernodes.
+
+    A supernode is a block of adjacent columns with equal sparsity.
 
     Attributes
     ----------
@@ -206,11 +215,11 @@ class Supernodes(NamedTuple):
     order: np.ndarray
 
     def solve(self, x: np.ndarray, rows: np.ndarray, is_whole: bool = True) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (n,k). If ``is_whole`` is True, do the
-        forward and the backward substitution; otherwise do only the forward substitution.
+        """Solve in place for the right-hand sides ``x[rows]``.
 
-        ``rows`` (n,) are indices of rows of x (N,k). Index i belongs to row i of the matrix if ``is_whole`` is True,
-        and to row i of the factor otherwise.
+        ``x`` (N,k): k right-hand sides in columns. ``is_whole``: True for forward and backward substitution, False for
+        the forward substitution alone. ``rows`` (n,): row of x per row of the matrix if ``is_whole`` is True, else per
+        row of the factor.
         """
         at = rows[self.order] if is_whole else rows
         own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
@@ -220,8 +229,9 @@ class Supernodes(NamedTuple):
 
 
 def supernodes(factor: Any, size: int) -> Supernodes | None:
-    """Return a view of the supernodes of cvxopt's ``factor`` with ``size`` rows; None if its memory layout is not that
-    of CHOLMOD 3 to 5.
+    """Return the supernodes of cvxopt's ``factor``, or None if the memory layout is unknown.
+
+    ``size``: number of rows. The known layout is that of CHOLMOD 3 to 5.
     """
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -245,12 +255,9 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 @ItemKernel
 def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
-    """Solve in place for right-hand sides, the columns of x, in parallel. The work items are distributed over threads;
-    item i solves the columns ``ends[i]`` to ``ends[i + 1]``. Do the forward substitution and, if ``is_whole``, the
-    backward substitution.
+    """Solve in place for columns of x, in parallel; work item i solves the columns ``ends[i]`` to ``ends[i + 1]``.
 
-    ``columns``, ``row_starts``, ``starts`` and ``values`` are the fields of :class:`Supernodes`. ``rows`` holds the row
-    of x for each entry of the field ``rows``.
+    ``rows``: row of x for each entry of ``Supernodes.rows``.
     """
     item = take(items)
     while item >= 0:
@@ -281,8 +288,9 @@ def _has_any(rows, x, first, last):
 
 @summing_kernel
 def _forward(L, rows, x, first, last):
-    """Do the forward substitution with one supernode in the columns ``first`` to ``last`` of x, in place. L (c,r) holds
-    the supernode's c columns with r entries each; ``rows`` (r,) are the rows of x that belong to these entries.
+    """Do one supernode's part of the forward substitution in place, in the columns ``first`` to ``last`` of x.
+
+    ``L`` (c,r): the supernode's c columns of r entries. ``rows`` (r,): row of x per entry.
     """
     width, height = L.shape
     for c in range(0, width, 4):
@@ -322,9 +330,9 @@ def _forward(L, rows, x, first, last):
 
 @summing_kernel
 def _backward(L, rows, x, first, last):
-    """Do the part of the backward substitution that belongs to one supernode, in place in x. Only the columns ``first``
-    to ``last`` of x are changed. L (c,r) holds the supernode's c columns with r entries each; ``rows`` (r,) are the
-    rows of x that belong to these entries.
+    """Do one supernode's part of the backward substitution in place, in the columns ``first`` to ``last`` of x.
+
+    ``L`` (c,r): the supernode's c columns of r entries. ``rows`` (r,): row of x per entry.
     """
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):

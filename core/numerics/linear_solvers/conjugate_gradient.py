@@ -25,7 +25,7 @@ RELATIVE_RESIDUAL = 1e-8
 
 
 class ConjugateGradients:
-    """Solver of a body's linear system by a limited number of iterations; see :class:`SystemSolver`.
+    """Solver of a body's linear system by preconditioned conjugate gradients; see :class:`SystemSolver`.
 
     Parameters
     ----------
@@ -70,7 +70,10 @@ class ConjugateGradients:
         return AffineDeflation(groups, positions[self.free])
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Recompute deflation groups and preconditioner for new shear moduli of the elements (e,), Pa."""
+        """Update the deflation groups and the preconditioner for new shear moduli.
+
+        ``shear_modulus`` (e,), Pa: modulus of each element.
+        """
         self._deflation = self._deflation_of(shear_modulus)
         self._preconditioner.follow(shear_modulus)
 
@@ -97,13 +100,12 @@ class ConjugateGradients:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix A from the element ``blocks`` (b,3,3), the contact ``pairs`` and the term ``low_rank``.
-        Update the preconditioner. ``scale`` (h² for a step) is the factor of the stiffness in A.
+        """Assemble the matrix and update the preconditioner.
 
-        ``pairs`` are blocks between vertices coupled by contact. ``added`` (b,3), if given, is the part of the blocks'
-        diagonals that is not from the tets' mass and elasticity; the preconditioner includes ``added``. ``low_rank`` is
-        a matrix of low rank that is added to A. The preconditioner does not include ``low_rank``, so a matrix of rank k
-        costs about k iterations.
+        ``blocks`` (b,3,3): element blocks. ``scale``: factor of the stiffness in the blocks, h² for a step h. ``added``
+        (b,3): part of the blocks' diagonals that is not from the tets' mass and elasticity; the preconditioner includes
+        this part. ``low_rank``: additional term of low rank. The preconditioner omits this term, so rank k costs about
+        k iterations. ``pairs``: blocks between vertices coupled by contact.
         """
         self._A.fill(blocks)
         self._pairs = None if pairs is None else pairs.matrix(len(self.free))
@@ -114,11 +116,10 @@ class ConjugateGradients:
         """Do nothing: this solver stores no pattern of coupled vertex pairs."""
 
     def try_factorize(self) -> bool:
-        """Factorise the matrix A in the coarse space, the affine displacements of vertex groups. If A is indefinite
-        there, remove the term ``low_rank`` from A and repeat. Return False in two cases: a diagonal block of the
-        element matrices' sum is indefinite, or A without the term ``low_rank`` is indefinite in the coarse space.
+        """Factorise the matrix in the coarse space of the deflation; return False if the matrix is indefinite.
 
-        If A is indefinite only along other directions, the iteration in :meth:`solve` ends early.
+        A term ``low_rank`` that makes the matrix indefinite in the coarse space is dropped. Only the coarse space and
+        the diagonal blocks are tested. :meth:`solve` ends early if the matrix is indefinite along other directions.
         """
         row = self._A.indefinite_row()
         if row is None:
@@ -173,20 +174,18 @@ class ConjugateGradients:
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return z (f,3), the result of preconditioning and deflation of the residual r (f,3), and the product
-        ``r . z``, from which conjugate gradients compute the step and the next direction.
-        """
+        """Return the preconditioned and deflated residual z (f,3), and the product ``r . z``."""
         z = self._preconditioner.solve(r)
         if self._deflated:
             z = z + self._deflation.correction(r - self._times(z))
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:
-        """Return the estimated error of the last solution: in the Newton decrement, and in the vertices' displacements.
+        """Return the estimated error of the last solution.
 
         The error is ``A^-1 r`` for the residual r. ``A^-1`` is at most ``1 / theta`` times the preconditioner's
-        inverse, with theta the smallest eigenvalue of the preconditioned matrix. Theta is approximated by the smallest
-        eigenvalue of the iteration's tridiagonal matrix (Golub and Meurant, "Matrices, Moments and Quadrature with
+        inverse, with theta the smallest eigenvalue of the preconditioned matrix. The smallest eigenvalue of the
+        iteration's tridiagonal matrix approximates theta (Golub and Meurant, "Matrices, Moments and Quadrature with
         Applications", 2010).
         """
         z, work = self._corrected(self._residual)

@@ -1,11 +1,11 @@
-"""Coarse space of affine displacements of groups of vertices, and the exact solution in it.
+"""Coarse space of the affine displacements of vertex groups, and the exact solution in the coarse space.
 
-Deflation removes the coarse space, with the basis W, from the work of conjugate gradients on A. With ``E = W^T A W``,
-the preconditioned residual y of a residual r is corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at
-``W E^-1 W^T b``. This is the method A-DEF2 of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners
-Derived from Deflation, Domain Decomposition and Multigrid Methods", 2009). Plain deflation gives the same iterates in
-exact arithmetic, but loses orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of
-the whole body (Lan et al., "Affine Body Dynamics", 2022) without correcting residuals afterwards.
+The coarse space has the basis W and the matrix ``E = W^T A W``. Deflation corrects the preconditioned residual y of a
+residual r to ``y + W E^-1 W^T (r - A y)``. The iteration for ``A x = b`` starts at ``W E^-1 W^T b``. This is the method
+A-DEF2 of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners Derived from Deflation, Domain
+Decomposition and Multigrid Methods", 2009). Plain deflation gives the same iterates in exact arithmetic, but loses
+orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of the whole body (Lan et al.,
+"Affine Body Dynamics", 2022) without correcting residuals afterwards.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
 
 DEGENERATE = 1e-6
-"""Least relative norm of a basis function after orthogonalisation against the earlier functions of its group. A
-function with a smaller norm, which occurs if the group is flat, is omitted.
+"""Least relative norm of a basis function after orthogonalisation against the earlier functions of its group. Functions
+with a smaller norm are omitted; flat groups have such functions.
 """
 
 
 class AffineDeflation:
-    """Affine displacements of groups of free vertices.
+    """Coarse space of the affine displacements of groups of free vertices.
 
     Parameters
     ----------
@@ -48,10 +48,11 @@ class AffineDeflation:
     def factorize(
         self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
     ) -> int | None:
-        """Factorise ``W^T S W``, where W is the basis of the groups' affine displacements. The matrix S is the sum of
-        the block rows ``A``, the term ``low_rank``, and ``pairs`` (3f,3f), blocks between vertices coupled by contact.
+        """Factorise the coarse matrix ``W^T S W``; return None, or the index of a group where the factorisation fails.
 
-        Return None if ``W^T S W`` is positive definite, else the index of the group at which the factorisation fails.
+        The columns of W are the affine displacements of the groups. The matrix S is the sum of the block rows ``A``,
+        the term ``low_rank``, and ``pairs`` (3f,3f), the blocks between vertices coupled by contact. The factorisation
+        fails if the coarse matrix is not positive definite.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -69,16 +70,17 @@ class AffineDeflation:
         return None if weak < 0 else weak // 12
 
     def correction(self, residual: np.ndarray) -> np.ndarray:
-        """Return the solution (f,3) for a ``residual`` (f,3) in the space of the groups' affine displacements."""
+        """Return the solution (f,3) in the coarse space for a ``residual`` (f,3)."""
         return _correct(self._factor, self.groups, self._basis, residual)
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
-    """Return the basis of the groups' affine displacements (f,4). Each row holds the values of the functions 1, x, y
-    and z at a vertex, made orthonormal in this order over the vertices of its group. In a flat group these functions
-    are linearly dependent: a function that is a linear combination of the preceding ones is set to 0.
+    """Return the basis of the groups' affine displacements, (f,4).
 
-    ``groups`` (f,): index of each vertex's group, below ``count``. ``positions`` (f,3): positions of the vertices.
+    Each row holds the values of the functions 1, x, y and z at a vertex. The functions are made orthonormal, in this
+    order, over the vertices of each group. In a flat group the functions are linearly dependent, and a function that
+    depends on the preceding ones is set to 0. ``groups`` (f,): index of each vertex's group, below ``count``.
+    ``positions`` (f,3): positions of the vertices.
     """
     basis = np.zeros((len(groups), 4))
     for g in range(count):
@@ -101,12 +103,9 @@ def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.nd
 
 @kernel
 def _coarse_matrix(starts, columns, values, groups, basis, E):
-    """Add the lower triangle of ``W^T A W`` to E. ``starts``, ``columns`` and ``values`` are the attributes of a
-    :class:`BlockRows`, which stores A.
+    """Add the lower triangle of the coarse matrix ``W^T A W`` to E, for a matrix A in block rows (:class:`BlockRows`).
 
-    The columns of W are the affine displacements of groups of vertices. ``groups`` (f,) holds the group of each vertex,
-    and ``basis`` (f,4) the values of the group's four functions at the vertex (:func:`affine_basis`). Function j of
-    group g along axis i (0 to 2) has the index ``12 g + 3 j + i`` in E.
+    Function j of group g along axis i has the index ``12 g + 3 j + i`` in E.
     """
     G = E.shape[0] // 12
     slot = np.full(G, -1, dtype=np.int64)
@@ -142,8 +141,9 @@ def _coarse_matrix(starts, columns, values, groups, basis, E):
 
 @kernel
 def _cholesky(E):
-    """Factorise E (n,n), given by its lower triangle, in place: its upper triangle becomes U with ``E = U^T U``. Return
-    -1, or the index of the first pivot that is not positive.
+    """Factorise E (n,n) into ``U^T U`` in place; return -1, or the index of the first pivot that is not positive.
+
+    E is given by its lower triangle and receives U in its upper triangle.
     """
     n = E.shape[0]
     for i in range(n):
@@ -167,9 +167,9 @@ def _cholesky(E):
 
 @kernel
 def _correct(U, groups, basis, residual):
-    """Return ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3). U is the upper Cholesky factor of the coarse
-    matrix. The columns of W are the affine displacements of groups of vertices. ``groups`` (f,) holds the group of each
-    vertex, and ``basis`` (f,4) the values of the group's four functions at the vertex (:func:`affine_basis`).
+    """Return the solution in the coarse space, ``W (U^T U)^-1 W^T r``, (f,3), for a ``residual`` r (f,3).
+
+    ``U``: upper Cholesky factor of the coarse matrix. The columns of W are the affine displacements of the groups.
     """
     n = U.shape[0]
     c = np.zeros(n)

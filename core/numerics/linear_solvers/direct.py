@@ -18,20 +18,21 @@ kept because separated surfaces may collide again, and each new pattern needs a 
 
 
 ANEW = 0.001
-"""Ratio of added contact pairs to vertex pairs in the tets, from which on a new ordering of the unknowns is computed.
-Without a new ordering the factor grows. At a ratio of 0.04 (three stacked boxes, 24,000 tets), the factor has 1.5 times
-as many non-zeros. At ratios of 0.001 to 0.02 (a body of 22,000 tets that slid in self-contact), the factor has up to
-1.25 times as many non-zeros.
+"""Least ratio of added contact pairs to vertex pairs in the tets for which the unknowns are ordered again.
+
+Without a new order the factor has more non-zeros: 1.5 times as many at a ratio of 0.04 (three stacked boxes, 24,000
+tets), and up to 1.25 times as many at ratios of 0.001 to 0.02 (a body of 22,000 tets that slid in self-contact).
 """
 
 SOFT = 0.1
-"""New contact pairs are lumped, that is, added to the diagonal of the matrix only, unless they increase a diagonal
-entry by more than this fraction of the entry. Lumped pairs do not extend the matrix pattern.
+"""Largest relative increase of a diagonal entry for which new contact pairs are lumped.
+
+Lumped pairs are added to the diagonal of the matrix alone, and do not extend the matrix pattern.
 """
 
 FEW = 32
-"""Least number of added contact pairs for which a new ordering of the unknowns is computed. For 22,000 tets, ordering
-takes about as long as a factorisation.
+"""Least number of added contact pairs for which the unknowns are ordered again. For 22,000 tets, ordering takes about
+as long as a factorisation.
 """
 
 
@@ -55,7 +56,7 @@ class Direct:
 
     @property
     def factor_entries(self) -> int | None:
-        """Non-zeros of the factor."""
+        """Number of scalar non-zeros of the factor."""
         return self._solver.factor_entries
 
     @property
@@ -74,8 +75,10 @@ class Direct:
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble the matrix from the element ``blocks`` (b,3,3) and the contact ``pairs``. ``pairs`` are blocks
-        between vertices coupled by contact. The term ``low_rank`` is not added but stored, to update the factor.
+        """Assemble the matrix from element blocks and contact pairs.
+
+        ``blocks`` (b,3,3): element blocks. ``pairs``: blocks between vertices coupled by contact. ``low_rank``:
+        additional term, which is not assembled but later updates the factor.
         """
         pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
@@ -85,12 +88,11 @@ class Direct:
         self.low_rank = low_rank
 
     def clear_pairs(self) -> None:
-        """Begin a step with the matrix pattern of the tets alone, without contact pairs, so that results do not depend
-        on the steps that this process ran before.
+        """Remove the contact pairs of earlier steps from the matrix pattern.
 
-        If the last step extended the pattern in one go, and the next step begins with the same pairs, the extended
-        pattern and its fill-reducing order are reused. Pattern and order depend only on the pairs, so rebuilding would
-        give equal results.
+        Results then do not depend on the steps that this process ran before. The next step reuses the pattern of the
+        last step if both steps begin with the same pairs and the last step extended the pattern only once. Pattern and
+        order depend only on the pairs, so rebuilding would give equal results.
         """
         now = self._sparsity, self._solver, self._values, self._ordered
         self._last = now if self._is_first else self._alone
@@ -98,12 +100,9 @@ class Direct:
         self._is_first = False
 
     def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
-        """Return the contact ``pairs`` with new pairs lumped: a pair that the step's matrix pattern lacks is replaced
-        by blocks on the diagonal. Return ``pairs`` unchanged if lumping would make a vertex much stiffer, or if the
-        pattern has no contact pairs yet.
+        """Return the contact ``pairs``, with soft pairs that the matrix pattern lacks lumped to the diagonal.
 
-        Lumping saves an extension of the pattern for pairs that have just come into contact range. Most new pairs exert
-        little force, and often leave again.
+        Lumping saves an extension of the pattern. Most new pairs exert little force, and often leave again.
         """
         sparsity = self._sparsity
         new = sparsity.lacks(pairs)
@@ -116,11 +115,7 @@ class Direct:
         return Pairs(*(np.concatenate(each) for each in zip(pairs.of(~new), lumped)))
 
     def _couple(self, pairs: Pairs | None) -> None:
-        """Extend the matrix pattern by the contact ``pairs``; None restores the pattern of the tets alone. The symbolic
-        analysis is repeated only if the pattern lacks a pair.
-
-        Most pairs of vertices coupled by contact share a tet anyway.
-        """
+        """Extend the matrix pattern by the contact ``pairs``; None restores the pattern of the tets alone."""
         sparsity, solver, *_ = self._alone
         if pairs is None:
             self._sparsity, self._solver, self._values, self._ordered = self._alone
@@ -143,8 +138,9 @@ class Direct:
         self._values = np.empty(len(self._sparsity.pattern.row_indices))
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled matrix. If the sum with the term ``low_rank`` is indefinite, drop this term.
-        Return False if the matrix without the term is not positive definite.
+        """Factorise the last assembled matrix; return False if the matrix is not positive definite.
+
+        A term ``low_rank`` that makes the matrix indefinite is dropped.
         """
         try:
             self._solver.factorize(self._values)
@@ -164,7 +160,7 @@ class Direct:
         return (self._updated or self._solver).solve(b.ravel()).reshape(-1, 3)
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve k right-hand sides x (n,3,k) in place, as a block if the direct solver can."""
+        """Solve k right-hand sides x (n,3,k) in place."""
         columns, rows = x.reshape(-1, x.shape[2]), (3 * self.free[:, None] + np.arange(3)).ravel()
         if self._updated:
             columns[rows] = self._updated.solve_columns(columns[rows])

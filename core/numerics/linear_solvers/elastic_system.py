@@ -1,9 +1,10 @@
-"""Linear system with the matrix ``M + h² sum_e w_e B_e^T H_e B_e`` of the free vertices, for full-space solvers.
+"""Linear system of a body's free vertices, assembled from element matrices.
 
-B_e (9 x 3k) maps the k nodes of element e to its deformation gradient, H_e (9 x 9) is the Hessian of its energy
-density, w_e its volume. B_e is never formed: :mod:`...mechanics.assembly.elements` computes the 3 x 3 blocks of the
-element matrix from the shape gradients. Other potentials of points inside a tet add to the blocks of its element, so
-that the sparsity pattern depends on the mesh alone and is built once.
+The matrix is ``M + h² sum_e w_e B_e^T H_e B_e``, with the mass matrix M and the time step h. B_e (9 x 3k) maps the k
+nodes of element e to its deformation gradient, H_e (9 x 9) is the Hessian of its energy density, w_e its volume. B_e is
+never formed: :mod:`...mechanics.assembly.elements` computes the 3 x 3 blocks of the element matrix from the shape
+gradients. Other potentials of points inside a tet add to the blocks of the tet's element. So the sparsity pattern
+depends on the mesh alone and is built once.
 
 Dirichlet conditions: rows and columns of pinned vertices are left out, not set to the identity. Solvers set pinned
 vertices to their targets at the start of a step (``StepSolver.start``) and zero the gradient there.
@@ -58,12 +59,12 @@ class ElasticSystem(LinearSystem):
         return self._solver.free
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update the solver for changed shear moduli (e,), Pa, of the elements."""
+        """Update the solver for new shear moduli. ``shear_modulus`` (e,), Pa: modulus of each element."""
         self._solver.follow(shear_modulus)
 
     @property
     def choice(self) -> str:
-        """Name of the linear solver and the reason for its choice, for reports."""
+        """Name of the linear solver and the reason for the choice, for reports."""
         solver = self._solver
         entries = solver.factor_entries
         size = "" if entries is None else f" (factor {8e-6 * entries:.3g} MB)"
@@ -77,11 +78,13 @@ class ElasticSystem(LinearSystem):
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Assemble the matrix from the mass matrix, ``hessians``, and the terms in the arguments. ``hessians``
-        are filled by the caller and already contain the factor ``scale``.
+        """Assemble the matrix from the mass matrix, the elastic Hessians and further terms.
 
-        ``added`` (e,6,3,3) is added to the hessians unchanged. The Hessians of ``potentials`` at positions (n,3) m and
-        the matrix ``low_rank`` are added with the factor ``scale`` (h² for a step).
+        The caller fills ``hessians`` beforehand, including the factor ``scale``.
+
+        ``scale``: factor of the stiffness, h² for a step h. ``positions`` (n,3), m: vertex positions. ``potentials``:
+        potentials whose Hessians are added, times ``scale``. ``added`` (e,6,3,3): values added to ``hessians``, without
+        the factor ``scale``. ``low_rank``: matrix that is added, times ``scale``.
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
         coupling = [
@@ -101,7 +104,7 @@ class ElasticSystem(LinearSystem):
         self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
     def clear_pairs(self) -> None:
-        """Remove the contact pairs of earlier steps from the matrix pattern; see :meth:`LinearSystem.clear_pairs`."""
+        """Remove the contact pairs of earlier steps from the matrix pattern."""
         self._solver.clear_pairs()
 
     def _diagonals(self) -> np.ndarray:
@@ -109,11 +112,10 @@ class ElasticSystem(LinearSystem):
         return np.stack([self.blocks[:, i, i] for i in range(3)], axis=1)
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled matrix; if it is indefinite, drop its low-rank term. Return False if the matrix
-        without that term is not positive definite.
+        """Factorise the last assembled matrix; return False if the matrix is not positive definite.
 
-        With conjugate gradients, True does not prove that the matrix is positive definite: only a coarse space and the
-        diagonal blocks are tested.
+        A term ``low_rank`` that makes the matrix indefinite is dropped. Conjugate gradients test only a coarse space
+        and the diagonal blocks, so True is then not a proof.
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:
@@ -125,14 +127,14 @@ class ElasticSystem(LinearSystem):
         return not_definite(self._solver.weak_vertex(), len(self._body.rest_positions))
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
+        """Return the solution (n,3) for a right-hand side (n,3). Pinned vertices get 0."""
         out = np.zeros((len(self._body.rest_positions), 3))
         out[self.free] = self._solver.solve(right_hand_side[self.free])
         self.residual_work = self._solver.residual_work
         return out
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve k right-hand sides x (n,3,k) in place, without large copies; set pinned vertices to 0."""
+        """Solve k right-hand sides x (n,3,k) in place. Pinned vertices get 0."""
         if x.size:
             x[self._number < 0] = 0.0
             self._solver.solve_columns(x)

@@ -28,15 +28,17 @@ PADDING = 1.3
 
 
 def entries_of_compact(vertices: float) -> float:
-    """Return an upper estimate of the number of scalar non-zeros of the factor for a compact body with this number of
-    free ``vertices``.
+    """Return an upper estimate of the factor's number of scalar non-zeros for a compact body.
+
+    ``vertices``: number of free vertices.
     """
     return 9.0 * (FILL * vertices ** (4.0 / 3.0) if has_metis() else FILL_BY_DEGREE * vertices**1.6)
 
 
 def entries_of(pattern: Pattern) -> int:
-    """Return the exact number of scalar non-zeros of the factor of a matrix ``pattern``. This takes as long as the
-    symbolic step.
+    """Return the exact number of scalar non-zeros of the factor of a matrix with this ``pattern``.
+
+    Counting takes as long as the symbolic step.
     """
     order = nested_dissection(pattern)
     if order is None:
@@ -51,8 +53,10 @@ def factor_bytes(entries: float) -> float:
 
 
 def direct_bytes(body: Body, limit: float) -> float:
-    """Return the memory, in bytes, of a direct solver's factor for a body. A cheap upper estimate is returned if it
-    is at most ``limit`` bytes; otherwise the non-zeros of the factor are counted exactly.
+    """Return the memory of a direct solver's factor for a body, in bytes.
+
+    The result is a cheap upper estimate if the estimate is at most ``limit`` bytes. Otherwise the non-zeros of the
+    factor are counted exactly.
     """
     vertices = len(body.rest_positions)
     estimate = factor_bytes(entries_of_compact(vertices - len(body.pinned)))

@@ -10,11 +10,11 @@ from .protocol import DirectSolver
 
 
 def factorized(A: sp.spmatrix, solver: type[DirectSolver], vertices: Pattern | None = None) -> DirectSolver:
-    """Return a direct solver of the class ``solver`` that holds the factor of A (n,n); raise FactorizationError if A is
-    not positive definite.
+    """Return a direct solver that holds the factor of A (n,n).
 
-    If each vertex has several unknowns, pass the body's pattern as ``vertices``: the fill-reducing order is then
-    computed on the smaller graph of vertices.
+    ``solver``: class of the direct solver. ``vertices``: pattern of the body, to be given if each vertex has several
+    unknowns. The fill-reducing order is then computed on the smaller graph of vertices. Raises FactorizationError if A
+    is not positive definite.
     """
     lower = sp.tril(A, format="csc")
     lower.sum_duplicates()  # sorts the rows too

@@ -1,4 +1,4 @@
-"""Base class of the linear systems of the full space and of subspaces; its defaults are those of exact solvers."""
+"""Base class of the linear systems of the full space and of subspaces. The defaults are those of exact solvers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from .protocol import ErrorEstimate, not_definite
 
 
 class LinearSystem:
-    """Linear system assembled from the energies of e elements. Subclasses define ``assemble``, ``try_factorize`` and
-    ``solve``.
+    """Linear system assembled from the energies of e elements.
+
+    Subclasses define ``assemble``, ``try_factorize`` and ``solve``.
 
     Attributes
     ----------
@@ -37,13 +38,13 @@ class LinearSystem:
         self.hessians = np.empty((len(weights), 6, 3, 3))
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
-        """Do nothing when the tets' shear moduli (m,), Pa, change. An exact solver uses the moduli only through
-        the assembled matrix.
-        """
+        """Do nothing: an exact solver uses the shear moduli (e,), Pa, only through the assembled matrix."""
 
     def clear_pairs(self) -> None:
-        """Do nothing: there are no contact pairs in the matrix pattern. Subclasses that store such pairs remove those
-        of earlier steps here, so that a resumed bake gives identical results.
+        """Do nothing: the matrix pattern has no contact pairs.
+
+        Subclasses with contact pairs remove the pairs of earlier steps here. Then a resumed bake gives identical
+        results.
         """
 
     def assemble_tangent(
@@ -55,14 +56,16 @@ class LinearSystem:
         added: np.ndarray | None = None,
         low_rank: LowRank | None = None,
     ) -> None:
-        """Fill ``hessians`` from the elements' ``tangent``, Pa, with the factor ``scale`` (h² for a step); then call
-        ``assemble`` with the other arguments.
+        """Fill ``hessians`` from the elements' tangent, and assemble the matrix.
+
+        ``tangent``: second derivatives of the energy densities, Pa. ``scale``: factor of the stiffness, h² for a step
+        h. The other arguments are those of ``assemble``.
         """
         tangent_blocks(tangent, scale * self.weights, self.hessians)
         self.assemble(scale, unknowns, potentials, added, low_rank)
 
     def factorize(self) -> None:
-        """Factorise the last assembled matrix; raise FactorizationError if it is not positive definite."""
+        """Factorise the last assembled matrix. Raises FactorizationError if the matrix is not positive definite."""
         if not self.try_factorize():
             raise self.error()
 

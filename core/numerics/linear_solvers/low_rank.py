@@ -1,14 +1,15 @@
 """Solution of linear systems with the matrix ``A + Y C Y^T``, a low-rank update of A, by the factor ``A = R R^T``.
 
-This is the Sherman-Morrison-Woodbury formula in symmetric form. With ``R^-1 Y = Q T``, where Q has orthonormal columns
-(computed from their Gram matrix, cheaper than by Householder reflections), and ``T C T^T = U diag(t) U^T``,
+This is the Sherman-Morrison-Woodbury formula in symmetric form. With ``R^-1 Y = Q T``, where Q has orthonormal columns,
+and ``T C T^T = U diag(t) U^T``,
 
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
-The sum is positive definite if A is and all ``1 + t`` are positive. C may be singular and indefinite, and columns of Y
-may be linearly dependent. Each column of Y costs half a solve with A, so an update with 10 columns costs five solves.
-Conjugate gradients preconditioned by A's factor took 7 to 11 solves with A per right-hand side for 10 columns, and
-detected an indefinite sum only while iterating.
+Q is computed from a Gram matrix, which is cheaper than Householder reflections. The sum is positive definite if A is
+and all ``1 + t`` are positive. C may be singular and indefinite, and columns of Y may be linearly dependent. Each
+column of Y costs half a solve with A, so an update with 10 columns costs five solves. Conjugate gradients
+preconditioned by A's factor took 7 to 11 solves with A per right-hand side for 10 columns, and detected an indefinite
+sum only while iterating.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ DEPENDENT = 1e-13
 
 
 class UpdatedFactor:
-    """Solver for ``A + Y C Y^T`` by the factor of A. ``is_definite`` is True if the sum is positive definite; use the
-    solver only then.
+    """Solver for ``A + Y C Y^T`` by the factor of A.
+
+    ``is_definite`` is True if the sum is positive definite; use the solver only then.
 
     Parameters
     ----------
@@ -52,9 +54,7 @@ class UpdatedFactor:
         return self._factor.backward(f - self._directions @ (share * (f @ self._directions)))
 
     def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """Return the solutions ``(A + Y C Y^T)^-1 b``, (size,c), for c right-hand sides b (size,c). A's factor solves b
-        and the columns of Y in one block.
-        """
+        """Return the solutions ``(A + Y C Y^T)^-1 b``, (size,c), for c right-hand sides b (size,c)."""
         solved = self._factor.solve(np.hstack([b, self._vectors]))
         P = solved[:, b.shape[1] :] @ self._mixed
         share = self._added / (1.0 + self._added)

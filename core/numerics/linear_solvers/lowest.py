@@ -28,13 +28,12 @@ def lowest_pairs(
     vertices: Pattern | None = None,
     residual: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ``count`` lowest eigenvalues (k,) of ``A v = w B v``, ascending, and their eigenvectors (n,k). If A
-    (n,n) has fewer, all are returned.
+    """Return the lowest eigenvalues and eigenvectors of ``A v = w B v``.
 
-    A is positive semi-definite, and only its lower triangle is read. ``vertices`` is as in
-    :func:`.factorized.factorized`. ``residual`` is ARPACK's tolerance, relative to the eigenvalues of the shifted
-    inverse; 0 means round-off. Small problems are solved with dense matrices. Raises ArpackError if the iteration does
-    not converge.
+    The ``count`` lowest eigenvalues (k,) are ascending, with eigenvectors (n,k). If A (n,n) has fewer eigenvalues, all
+    are returned. A is positive semi-definite, and only its lower triangle is read. ``vertices``: as in
+    :func:`.factorized.factorized`. ``residual``: ARPACK's tolerance, relative to the eigenvalues of the shifted
+    inverse; 0 means round-off. Raises ArpackError if the iteration does not converge.
     """
     if 2 * count >= A.shape[0]:
         values, vectors = scipy.linalg.eigh(A.toarray(), B.toarray())

@@ -52,10 +52,9 @@ METIS, MINIMUM_DEGREE = "METIS", "minimum degree"
 
 
 def sparsest(pattern: Pattern) -> Order:
-    """Return a fill-reducing order, by minimum degree or by METIS, whichever gives fewer factor entries. Requires
-    cvxopt.
+    """Return a fill-reducing order with few factor entries, by minimum degree or by METIS.
 
-    Minimum degree costs little; METIS runs only where it is likely to be better.
+    Minimum degree costs little; METIS runs only if it is likely to be better. Requires cvxopt.
     """
     order = minimum_degree(pattern)
     best = Order(order, factor_entries(pattern, order), MINIMUM_DEGREE)
@@ -69,14 +68,12 @@ def sparsest(pattern: Pattern) -> Order:
 
 
 def has_metis() -> bool:
-    """Return True if METIS' nested dissection is available, through the package pymetis. pymetis has no wheel for
-    Windows.
-    """
+    """Return True if METIS' nested dissection is available. METIS needs pymetis, which has no wheel for Windows."""
     return importlib.util.find_spec("pymetis") is not None
 
 
 def nested_dissection(pattern: Pattern) -> np.ndarray | None:
-    """Return a fill-reducing order of vertices, (f,), by METIS on the vertex graph; None without pymetis."""
+    """Return a fill-reducing order of vertices, (f,), by METIS, or None without pymetis."""
     if not has_metis():
         return None
     import pymetis
@@ -93,14 +90,15 @@ def nested_dissection(pattern: Pattern) -> np.ndarray | None:
 
 
 def minimum_degree(pattern: Pattern) -> np.ndarray:
-    """Return a fill-reducing order of vertices, (f,), by AMD on the vertex graph. Requires cvxopt."""
+    """Return a fill-reducing order of vertices, (f,), by AMD. Requires cvxopt."""
     cvxopt = load_cvxopt()
     return np.array(cvxopt.amd.order(lower_of_ones(cvxopt, pattern.block_starts, pattern.block_rows)), np.intp).ravel()
 
 
 def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> Any:
-    """Return a sparse cvxopt matrix (n,n) of ones. Its sparsity is given in compressed columns of the lower triangle:
-    column ``starts`` (n+1,) and row indices ``rows`` (k,).
+    """Return a sparse cvxopt matrix (n,n) of ones with a given lower triangle.
+
+    ``starts`` (n+1,): start of each column in ``rows``. ``rows`` (k,): row indices, column by column.
     """
     n = len(starts) - 1
     columns = np.repeat(np.arange(n), np.diff(starts))
@@ -109,18 +107,20 @@ def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> A
 
 
 def expand(order: np.ndarray, width: int) -> np.ndarray:
-    """Return the elimination order of scalar unknowns that belongs to an ``order`` (f,) of vertices. Each vertex has
-    ``width`` successive unknowns, so the result has the size ``width * f``.
+    """Expand an elimination order of vertices to an order of scalar unknowns, (width f,).
+
+    ``order`` (f,): vertices in the order of elimination. ``width``: number of successive unknowns per vertex.
     """
     # Converted to intp, since cvxopt rejects arrays of C long long, which METIS returns.
     return (width * order[:, None] + np.arange(width)).ravel().astype(np.intp)
 
 
 def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
-    """Return the number of scalar non-zeros of the Cholesky factor if the vertices are eliminated in ``order`` (f,).
+    """Return the number of scalar non-zeros of the Cholesky factor.
 
-    The pattern of each factor row is the union of paths in the elimination tree that start at the matrix entries of the
-    row (Davis, "Direct Methods for Sparse Linear Systems", Sec. 4.1).
+    ``order`` (f,): vertices in the order of elimination. The pattern of each factor row is the union of paths in the
+    elimination tree that start at the matrix entries of the row (Davis, "Direct Methods for Sparse Linear Systems",
+    Sec. 4.1).
     """
     blocks = _factor_blocks(*_upper(pattern, order))
     width = pattern.width
@@ -128,9 +128,10 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each of f vertices, the neighbours that are eliminated earlier, as arrays ``starts`` (f+1,) and
-    ``earlier`` (k,). Vertices are numbered by rank, the position of the vertex in ``order`` (f,). The neighbours of the
-    vertex with rank i that have lower ranks have the ranks ``earlier[starts[i] : starts[i + 1]]``.
+    """Return each vertex's neighbours that are eliminated earlier, as ``starts`` (f+1,) and ``earlier`` (k,).
+
+    Vertices are numbered by rank in ``order``. Rank i has the earlier neighbours
+    ``earlier[starts[i] : starts[i + 1]]``.
     """
     f = len(order)
     rank = np.empty(f, dtype=np.int64)
@@ -146,10 +147,7 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Return the number of blocks of the Cholesky factor below its diagonal. Vertices are numbered by rank, their
-    position in the elimination order. The neighbours of the vertex with rank k that are eliminated earlier have the
-    ranks ``earlier[starts[k] : starts[k + 1]]``.
-    """
+    """Return the number of blocks of the Cholesky factor below the diagonal, from the result of :func:`_upper`."""
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""MKL PARDISO through pypardiso, if the user has installed it. It runs on x86 only; its licence forbids bundling it."""
+"""MKL PARDISO through pypardiso, if installed by the user. PARDISO runs on x86 only; its licence forbids bundling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_DEFINITE = -4  # PARDISO's error code for a pivot that is not positive
 
 
 class PardisoSolver:
-    """MKL PARDISO, which computes its fill-reducing order by its own nested dissection."""
+    """Direct solver MKL PARDISO, ordered by PARDISO's own nested dissection."""
 
     name = "pardiso"
     label = "PARDISO"
@@ -45,8 +45,9 @@ class PardisoSolver:
         return self._solver._call_pardiso(self._A, right_hand_side)
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
-        positive definite.
+        """Factorise the matrix with the lower triangle ``values`` (nnz,).
+
+        Raises FactorizationError if the matrix is not positive definite, or if PARDISO fails otherwise.
         """
         self._A.data[:] = values
         try:
@@ -59,26 +60,34 @@ class PardisoSolver:
             raise not_definite() from error
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex whose pivot PARDISO reported as not positive in the last factorisation."""
+        """Return the index of the vertex at which the last factorisation broke down."""
         row = max(int(self._solver.iparm[29]) - 1, 0)
         return int(self._pattern.free[row // self._pattern.width])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation."""
+        """Return the solution by the last factorisation. ``right_hand_side``: (size,) or (size,k)."""
         return self._solution(SOLUTION, right_hand_side)
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
-        unchanged.
+        """Solve in place for the right-hand sides ``x[rows]``, by the last factorisation.
+
+        ``x`` (N,k): k right-hand sides in columns. ``rows`` (size,): row of x per row of the matrix. Other rows of x
+        stay unchanged.
         """
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k)."""
+        """Return ``R^-1 b``, the forward substitution with the factor of ``A = R R^T``.
+
+        ``right_hand_side`` b: (size,) or (size,k).
+        """
         return self._solution(FORWARD, right_hand_side)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` (backward substitution, ``A = R R^T``) for a right-hand side (size,)."""
+        """Return ``R^-T b``, the backward substitution with the factor of ``A = R R^T``.
+
+        ``right_hand_side`` b: (size,).
+        """
         return self._solution(BACKWARD, right_hand_side)
 
     def _solution(self, phase: int, right_hand_side: np.ndarray) -> np.ndarray:

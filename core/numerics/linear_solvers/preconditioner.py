@@ -3,14 +3,14 @@
     P = M + h² sum_e w_e k_e grad N grad N^T
 
 is the approximate Hessian of Liu, Bouaziz and Kavan ("Quasi-Newton Methods for Real-Time Simulation of Hyperelastic
-Materials", 2017), the same n x n matrix for x, y and z, independent of the deformation. It is factorised once per model
-and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the error after 20 inner iterations on a test
-body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
+Materials", 2017). P is the same n x n matrix for x, y and z, and independent of the deformation. P is factorised once
+per model and time step. With ``k = 2 mu``, as for the as-rigid-as-possible energy, the error after 20 inner iterations
+on a test body (gummy bear) was 0.5 to 1 times the error with ``k = mu`` or ``k = 2 mu + lambda``.
 
 Contact springs and sticking friction may be stiffer by orders of magnitude. While such forces act, x, y and z have
 separate matrices, to which the diagonals of the forces' stiffness blocks are added. On a slope with the normal n, three
-times the added diagonal is an upper bound of the contact stiffness in every direction v, since ``(n.v)² <= 3 sum n_i²
-v_i²``.
+times the added diagonal is an upper bound of the contact stiffness in every direction v, since
+``(n.v)² <= 3 sum n_i² v_i²``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ CHANGED = 2.0
 
 
 class ShapePreconditioner:
-    """Preconditioner P for the system matrix of a body, with its factorisation.
+    """Preconditioner P for the system matrix of a body, and its factorisation.
 
     Parameters
     ----------
-    number : (n,) index of each vertex among the unknowns, -1 where it is pinned
+    number : (n,) index of each vertex among the unknowns, -1 if it is pinned
     pattern : Pattern with one unknown per vertex
     solver : class of the direct solver that factorises the preconditioner
     """
@@ -48,9 +48,7 @@ class ShapePreconditioner:
         self._added: np.ndarray | None = None  # added diagonals at the vertices, (f,3), as factorised
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Replace the elements' shear moduli (e,), Pa; the next :meth:`prepare` factorises again with the same symbolic
-        analysis.
-        """
+        """Replace the elements' shear moduli (e,), Pa. The next :meth:`prepare` factorises again."""
         self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
 
     @property
@@ -59,10 +57,10 @@ class ShapePreconditioner:
         return self._solver.factor_entries
 
     def prepare(self, scale: float, added: np.ndarray | None = None) -> None:
-        """Factorise P for ``scale`` (h² for a step), unless the current factor is still valid.
+        """Factorise the preconditioner, unless the current factor is still valid.
 
-        ``added`` (b,3) are diagonals to add to the element blocks, for example from contact. If they have changed
-        little, the current factor is kept.
+        ``scale``: factor of the stiffness, h² for a step h. ``added`` (b,3): diagonals to add to the element blocks,
+        for example from contact. If the added diagonals have changed little, the current factor is kept.
         """
         rescaled = scale != self._scale
         if rescaled:
@@ -86,28 +84,24 @@ class ShapePreconditioner:
         return bool(ratio.max() > CHANGED or ratio.min() < 1.0 / CHANGED)
 
     def _shape_blocks(self, scale: float) -> np.ndarray:
-        """Return the contributions of the elements to the matrix of the preconditioner P (one row per vertex), (b,) kg:
-        one value per block of the element matrices. ``scale`` is the factor of the stiffness (h² for a step).
-        """
+        """Return the element blocks of the preconditioner, (b,) kg, for the stiffness factor ``scale``."""
         body = self._body
         stiffness = scale * body.weights * 2.0 * body.shear_modulus
         return body.element_mass + body.elements.isotropic(stiffness)
 
     def _sum(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the entries (nnz,) of the preconditioner's matrix. Each entry is the sum of those ``blocks`` (b,), one
-        value per block of the element matrices, that belong to the entry.
-        """
+        """Return the matrix entries (nnz,), assembled from one value per element block, ``blocks`` (b,)."""
         return np.bincount(self._place, blocks[self._slots], minlength=len(self._pattern.row_indices))
 
     def _at_vertices(self, blocks: np.ndarray) -> np.ndarray:
-        """Return the matrix diagonal (f,3) per free vertex and axis. Each entry is the sum of those ``blocks`` (b,3),
-        one diagonal per block of the element matrices, that belong to the entry.
+        """Return the matrix diagonal (f,3) per free vertex, assembled from the diagonals ``blocks`` (b,3) of element
+        blocks.
         """
         own = blocks[self._slots[self._at_vertex]]
         return np.stack([np.bincount(self._vertex, part, minlength=self._pattern.size) for part in own.T], axis=1)
 
     def solve(self, residual: np.ndarray) -> np.ndarray:
-        """Return ``P^-1 r``, (f,3), for a ``residual`` r (f,3)."""
+        """Return the preconditioned residual ``P^-1 r``, (f,3), of a ``residual`` r (f,3)."""
         if self._added is None:
             return self._solver.solve(residual)
         return np.stack(

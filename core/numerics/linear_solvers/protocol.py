@@ -13,7 +13,9 @@ from ...mechanics.assembly.sparsity import Pattern
 
 
 class DirectSolver(Protocol):
-    """Direct solver of sparse symmetric positive-definite matrices, given by the lower triangle of a :class:`Pattern`.
+    """Direct solver of sparse symmetric positive-definite matrices.
+
+    A matrix is given by its values in the lower triangle of a :class:`Pattern`.
 
     Attributes
     ----------
@@ -31,38 +33,51 @@ class DirectSolver(Protocol):
     factor_entries: int | None
 
     def __init__(self, pattern: Pattern, like: DirectSolver | None = None) -> None:
-        """Analyse the ``pattern`` symbolically. ``like`` is a solver of the same class and size; if given, the solver
-        may take the fill-reducing order of ``like``.
+        """Analyse the ``pattern`` symbolically.
+
+        ``like``: solver of the same class and size whose fill-reducing order may be reused, or None.
         """
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the matrix with the lower-triangle ``values`` (nnz,) of the pattern; raise FactorizationError if it
-        is not positive definite.
+        """Factorise the matrix with the lower triangle ``values`` (nnz,).
+
+        Raises FactorizationError if the matrix is not positive definite.
         """
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex at which the factorisation of the matrix with ``values`` (nnz,) breaks down;
-        slow, for error messages.
+        """Return the index of the vertex at which the factorisation breaks down. Slow, for error messages.
+
+        ``values`` (nnz,): lower triangle of the matrix.
         """
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation, as a new array."""
+        """Return the solution by the last factorisation, as a new array. ``right_hand_side``: (size,) or (size,k)."""
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k). Other rows of x (N,k) stay
-        unchanged.
+        """Solve in place for the right-hand sides ``x[rows]``, by the last factorisation.
+
+        ``x`` (N,k): k right-hand sides in columns. ``rows`` (size,): row of x per row of the matrix. Other rows of x
+        stay unchanged.
         """
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` (forward substitution, ``A = R R^T``) for right-hand sides (size,) or (size,k)."""
+        """Return ``R^-1 b``, the forward substitution with the factor of ``A = R R^T``.
+
+        ``right_hand_side`` b: (size,) or (size,k).
+        """
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` (backward substitution, ``A = R R^T``) for a right-hand side (size,)."""
+        """Return ``R^-T b``, the backward substitution with the factor of ``A = R R^T``.
+
+        ``right_hand_side`` b: (size,).
+        """
 
 
 class ErrorEstimate(NamedTuple):
-    """Estimated error of a solution dx of the Newton system. The exact solution has a Newton decrement larger by
-    ``decrement`` kg m², and differs from dx by at most ``movement`` m at each vertex.
+    """Estimated error of an approximate solution of the Newton system.
+
+    ``decrement``, kg m²: amount by which the Newton decrement of the exact solution is larger. ``movement``, m: largest
+    difference from the exact solution at a vertex.
     """
 
     decrement: float
@@ -87,7 +102,7 @@ class SystemSolver(Protocol):
 
     @property
     def ordering(self) -> str:
-        """Text for reports: the fill-reducing order of a direct solver, or the number of vertex groups of conjugate
+        """Text for reports: fill-reducing order of a direct solver, or number of deflation groups of conjugate
         gradients.
         """
 
@@ -96,7 +111,7 @@ class SystemSolver(Protocol):
         """Number of scalar non-zeros of the factor, None while unknown."""
 
     def follow(self, shear_modulus: np.ndarray) -> None:
-        """Update the solver for changed shear moduli (m,), Pa, of the tets."""
+        """Update the solver for new shear moduli. ``shear_modulus`` (e,), Pa: modulus of each element."""
 
     def fill(
         self,
@@ -106,37 +121,42 @@ class SystemSolver(Protocol):
         low_rank: LowRank | None = None,
         pairs: Pairs | None = None,
     ) -> None:
-        """Assemble A from the element ``blocks`` (b,3,3), the contact ``pairs`` and the term ``low_rank``. ``pairs``
-        are blocks between vertices coupled by contact. ``low_rank`` may stay in factored form.
+        """Assemble the matrix from element blocks, contact pairs and a term of low rank.
 
-        ``scale`` (h² for a step) is the factor of the stiffness in the blocks. ``added`` (b,3), if given, is the part
-        of the blocks' diagonals that is not from the tets' mass and elasticity.
+        ``blocks`` (b,3,3): element blocks. ``scale``: factor of the stiffness in the blocks, h² for a step h. ``added``
+        (b,3): part of the blocks' diagonals that is not from the tets' mass and elasticity. ``low_rank``: additional
+        term, which may stay in factored form. ``pairs``: blocks between vertices coupled by contact.
         """
 
     def clear_pairs(self) -> None:
-        """Remove the contact pairs of earlier steps from the matrix pattern, so that results do not depend on them."""
+        """Remove the contact pairs of earlier steps from the matrix pattern.
+
+        Results then do not depend on the contact pairs of earlier steps.
+        """
 
     def try_factorize(self) -> bool:
-        """Factorise the last assembled A. If A is indefinite, drop the term ``low_rank`` that :meth:`fill` added.
-        Return False if A without this term is not positive definite.
+        """Factorise the last assembled matrix; return False if the matrix is not positive definite.
+
+        A term ``low_rank`` that makes the matrix indefinite is dropped.
         """
 
     def weak_vertex(self) -> int:
-        """Return the index of a vertex at which the matrix is not positive definite; slow, for error messages."""
+        """Return the index of a vertex at which the matrix is not positive definite. Slow, for error messages."""
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return the solution (f,3) for a right-hand side b (f,3)."""
 
     def solve_columns(self, x: np.ndarray) -> None:
-        """Solve in place for k right-hand sides x (n,3,k); entries of pinned vertices are ignored and kept."""
+        """Solve k right-hand sides x (n,3,k) in place. Entries of pinned vertices are ignored and kept."""
 
     def error_estimate(self) -> ErrorEstimate:
         """Return the estimated error of the last solution."""
 
 
 def not_definite(vertex: int | None = None, among: int = 0) -> FactorizationError:
-    """Return the error for a matrix without a Cholesky factor. ``vertex`` is the index of the vertex where the
-    factorisation fails, None if unknown; ``among`` is the number of vertices.
+    """Return the error for a matrix that is not positive definite.
+
+    ``vertex``: index of the vertex at which the factorisation fails, or None. ``among``: number of vertices.
     """
     where = "" if vertex is None else " (near vertex {vertex})"
     return FactorizationError(

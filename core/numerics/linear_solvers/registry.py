@@ -51,7 +51,7 @@ class Choice:
 
     @property
     def solves_blocks(self) -> bool:
-        """True if solving for several right-hand sides at once is faster than for one after the other."""
+        """True if the solver is faster for several right-hand sides at once than for one after the other."""
         return self.name != ITERATIVE
 
 
@@ -61,9 +61,7 @@ def installed(solver: type[DirectSolver]) -> bool:
 
 
 def _missing_words(taken: type[DirectSolver]) -> str:
-    """Return text for the user that names each solver faster than ``taken``, and the Python package that the solver
-    needs. ``taken`` is the fastest installed solver. The text is empty if no solver is faster.
-    """
+    """Return text for the user that names each solver faster than ``taken``, and the Python package to install."""
     faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(taken)]
     return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
 
@@ -74,8 +72,9 @@ def fastest() -> type[DirectSolver]:
 
 
 def remembered(name: str, reason: str) -> Choice | None:
-    """Return the :class:`Choice` for a recorded ``name`` and ``reason`` of a linear solver. Return None if the solver
-    of this name is unknown or not installed.
+    """Return the choice recorded as ``name`` and ``reason``.
+
+    Return None if the solver ``name`` is unknown or not installed.
     """
     if name == ITERATIVE:
         return Choice(name, fastest(), reason)
@@ -83,8 +82,9 @@ def remembered(name: str, reason: str) -> Choice | None:
 
 
 def choose(name: str, body: Body, available: int | None = None) -> Choice:
-    """Return the linear solver for the value ``name`` of the setting. Call it only once per bake: the free
-    memory changes, so that a second call may choose another solver.
+    """Return the linear solver of a body for a value of the setting ``linear_solver``.
+
+    Call this function only once per bake: the free memory changes, so a second call may choose another solver.
 
     Parameters
     ----------

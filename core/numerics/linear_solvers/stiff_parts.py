@@ -1,8 +1,8 @@
 """Groups of vertices for the deflation: connected parts of similar stiffness, and pieces of large parts.
 
-Some displacements of very low energy are treated as stiff by the preconditioner, mainly rotations of a stiff part in a
-soft body. Conjugate gradients spend most time on these displacements. Deflation with the affine displacements of the
-groups removes them.
+The preconditioner treats some displacements of very low energy as stiff, mainly rotations of a stiff part in a soft
+body. Conjugate gradients spend most time on these displacements. Deflation with the affine displacements of the groups
+removes them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 JUMP = 0.5
-"""Smallest gap, in decades, that separates two materials: the gap between two successive values of the sorted
-stiffnesses.
-"""
+"""Smallest gap that separates two materials, in decades between successive values of the sorted stiffnesses."""
 
 BAND = 1.5
 """Largest range of stiffness in a group, in decades, where the stiffness changes gradually."""
@@ -23,13 +21,13 @@ MOST_PARTS = 24
 """Largest number of connected parts that get groups of their own; all smaller parts share the next group."""
 
 PIECES = 16
-"""A large part of the body is halved repeatedly until no piece has more than 1/16 of the free vertices. Pieces of 8
-vertices or fewer are not halved.
+"""Large parts of the body are halved until each piece has at most 1/16 of the free vertices. Pieces of 8 vertices or
+fewer are not halved.
 """
 
 
 def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the index, from 0, of each free vertex's group for the deflation, (f,) int64.
+    """Return the deflation group of each free vertex, (f,) int64, by index from 0.
 
     Parameters
     ----------
@@ -49,8 +47,10 @@ def vertex_groups(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.nd
 
 
 def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
-    """Return the index of each tet's stiffness band, (m,) int64, with 0 for the softest. Bands end where the sorted
-    values of ``stiffness`` (m,), Pa, jump; wider bands are split into equal parts on a logarithmic scale.
+    """Return the stiffness band of each tet, (m,) int64, by index from the softest.
+
+    Bands end where the sorted values of ``stiffness`` (m,), Pa, jump. Wide bands are split into equal parts on a
+    logarithmic scale.
     """
     decades = np.log10(stiffness)
     levels = np.unique(decades)
@@ -67,9 +67,10 @@ def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
 
 
 def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
-    """Return the label (n,) of each vertex's connected part. A band is a range of stiffness, and ``bands`` (m,) holds
-    the band of each tet, ascending with stiffness. Each vertex belongs to the stiffest band of its tets. Two vertices
-    of a tet are connected if both belong to the tet's band.
+    """Return the label (n,) of each vertex's connected part of similar stiffness.
+
+    Each vertex belongs to the stiffest of its tets' ``bands`` (m,). A tet connects its vertices that belong to its
+    band.
     """
     of_vertex = np.full(n, -1, dtype=np.int64)
     np.maximum.at(of_vertex, tets.ravel(), np.repeat(bands, 4))
@@ -82,8 +83,8 @@ def _connected(tets: np.ndarray, bands: np.ndarray, n: int) -> np.ndarray:
 
 
 def _largest(parts: np.ndarray) -> np.ndarray:
-    """Return the part label of each vertex, (f,), renumbered by decreasing size of the parts. The ``MOST_PARTS``
-    largest parts keep separate labels; all others share one label.
+    """Return the part labels (f,) by decreasing size of the parts; parts after the ``MOST_PARTS`` largest share one
+    label.
     """
     _names, inverse, sizes = np.unique(parts, return_inverse=True, return_counts=True)
     rank = np.empty(len(sizes), dtype=np.int64)
@@ -92,9 +93,7 @@ def _largest(parts: np.ndarray) -> np.ndarray:
 
 
 def _halved(members: np.ndarray, positions: np.ndarray, most: int) -> list[np.ndarray]:
-    """Divide the vertex indices ``members`` into pieces of at most ``most`` vertices; return the pieces. Each division
-    halves a piece across the longest side of its bounding box; ``positions`` (n,3) are those of all vertices.
-    """
+    """Halve the vertices ``members`` across the longest side until no piece has more than ``most``."""
     if len(members) <= most:
         return [members]
     points = positions[members]

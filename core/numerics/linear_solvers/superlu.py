@@ -14,8 +14,9 @@ from .protocol import not_definite
 
 
 class SuperLUSolver:
-    """SuperLU without pivoting. It factorises indefinite matrices without an error, so the signs of U's diagonal are
-    checked.
+    """Direct solver SuperLU, without pivoting.
+
+    SuperLU factorises indefinite matrices without an error, so the signs of U's diagonal are checked.
     """
 
     name = "superlu"
@@ -30,8 +31,9 @@ class SuperLUSolver:
         """Number of non-zeros of the factor, known after the first factorisation."""
 
     def factorize(self, values: np.ndarray) -> None:
-        """Factorise the full matrix with the lower-triangle ``values`` (nnz,); raise FactorizationError if it is not
-        positive definite.
+        """Factorise the matrix with the lower triangle ``values`` (nnz,).
+
+        Raises FactorizationError if the matrix is not positive definite.
         """
         lower = self._lower(values)
         full = (lower + sp.tril(lower, -1).T).tocsc()
@@ -49,9 +51,10 @@ class SuperLUSolver:
         return sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
 
     def weak_vertex(self, values: np.ndarray) -> int:
-        """Return the index of the vertex at which the factorisation breaks down. The vertex belongs to the first
-        unknown in elimination order with a pivot that is not positive. If SuperLU found the matrix exactly singular,
-        the vertex belongs to the unknown with the smallest diagonal entry.
+        """Return the index of the vertex at which the factorisation breaks down.
+
+        ``values`` (nnz,): lower triangle of the matrix. If the matrix is exactly singular, the result is the vertex
+        with the smallest diagonal entry.
         """
         self._factor = None
         with contextlib.suppress(FactorizationError):
@@ -64,18 +67,22 @@ class SuperLUSolver:
         return int(self._pattern.free[column // self._pattern.width])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return the solution for right-hand sides (size,) or (size,k), by the last factorisation."""
+        """Return the solution by the last factorisation. ``right_hand_side``: (size,) or (size,k)."""
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
     def solve_in(self, x: np.ndarray, rows: np.ndarray) -> None:
-        """Solve in place for k right-hand sides, the columns of ``x[rows]`` (size,k); other rows of x (N,k) stay
-        unchanged.
+        """Solve in place for the right-hand sides ``x[rows]``, by the last factorisation.
+
+        ``x`` (N,k): k right-hand sides in columns. ``rows`` (size,): row of x per row of the matrix. Other rows of x
+        stay unchanged.
         """
         x[rows] = self.solve(x[rows])
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-1 b`` for right-hand sides b (size,) or (size,k), where ``A = R R^T`` up to the order of unknowns
-        and ``R = L D^(1/2)``. Without pivoting, SuperLU's factor U is ``D L^T``.
+        """Return ``R^-1 b`` for the factor R of ``A = R R^T``, up to the order of unknowns.
+
+        Without pivoting, SuperLU's factor U is ``D L^T``, so ``R = L D^(1/2)``. ``right_hand_side`` b: (size,) or
+        (size,k).
         """
         b = np.empty(right_hand_side.shape)
         b[self._factor.perm_r] = right_hand_side
@@ -83,6 +90,6 @@ class SuperLUSolver:
         return (half.T / np.sqrt(self._factor.U.diagonal())).T
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Return ``R^-T b`` for a right-hand side b (size,), with R as in :meth:`forward`."""
+        """Return ``R^-T b``, with R as in :meth:`forward`. ``right_hand_side`` b: (size,)."""
         b = right_hand_side / np.sqrt(self._factor.U.diagonal())
         return spla.spsolve_triangular(self._factor.L.T, b, lower=False, unit_diagonal=True)[self._factor.perm_r]

@@ -12,15 +12,19 @@ Trial = TypeVar("Trial")
 
 SUFFICIENT = 1e-4
 ROUND_OFF = 1e-13
-"""Round-off error in a value of the merit, the function that the line search decreases. The error is relative to the
-sum of the absolute values of the merit's terms.
+"""Round-off error of the merit, relative to the magnitude of the merit.
+
+The merit is the function that the line search decreases. The magnitude is the sum of the absolute values of the merit's
+terms.
 """
 
 LARGEST_ROUND_OFF = 1e-11
-"""Largest round-off error in a value of the merit, the function that the line search decreases. The error is relative
-to the magnitude, the sum of the absolute values of the merit's terms. The error is this large if terms cancel, as in
-the energies of nearly unstrained tets. Such an error is tolerated only if the predicted decrease of the merit is below
-``ROUND_OFF`` times the magnitude. Computed values of the merit cannot show such a small decrease.
+"""Round-off error of the merit if terms cancel, relative to the magnitude of the merit.
+
+The merit is the function that the line search decreases. The magnitude is the sum of the absolute values of the merit's
+terms. Terms cancel, for example, in the energies of nearly unstrained tets. The error is tolerated only if the
+predicted decrease of the merit is below ``ROUND_OFF`` times the magnitude, since computed values cannot show such a
+small decrease.
 """
 
 SHORTEST = 2.0**-30
@@ -39,8 +43,8 @@ def backtrack(
     Parameters
     ----------
     merit : function of the step length that returns (value, magnitude, trial)
-        ``magnitude`` is the sum of the absolute values of the terms of ``value``, which bounds its round-off. ``trial``
-        is any result for that step length, returned if it is accepted. Values inf and NaN are rejected.
+        ``magnitude`` is the sum of the absolute values of the terms of ``value``, which bounds the round-off.
+        ``trial`` is any result for the step length. Values inf and NaN are rejected.
     start, magnitude : value and magnitude of the merit at step length 0
     slope : derivative of the merit at step length 0; negative for a descent direction
     longest : initial step length
@@ -63,8 +67,10 @@ def backtrack(
 def expand(
     merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
-    """Double an accepted step length ``alpha``, up to ``longest``, while the merit decreases; return the last step
-    length and its trial. ``merit`` is as in :func:`backtrack`, ``trial`` is its result at ``alpha``.
+    """Double an accepted step length while the merit decreases.
+
+    Return the last step length and the merit's trial for that length. ``merit``: function as in :func:`backtrack`.
+    ``alpha``, ``trial``: accepted step length and the trial for that length. ``longest``: limit of the step length.
     """
     value = merit(alpha)[0]
     while 2.0 * alpha <= longest:
@@ -77,9 +83,7 @@ def expand(
 
 @kernel
 def sums(parts):
-    """Return the sum of ``parts`` (m,), the terms of a merit, and the sum of their absolute values. Summation in blocks
-    reduces round-off.
-    """
+    """Return the sum of ``parts`` (m,), and the sum of the absolute values. Summation in blocks reduces round-off."""
     total, magnitude = 0.0, 0.0
     for first in range(0, len(parts), BLOCK):
         a, b = 0.0, 0.0

@@ -78,12 +78,14 @@ class StepReport:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def timed(self, part: str) -> _Timed:
-        """Return a context manager that adds the time spent in it to ``seconds[part]``."""
+        """Return a context manager that adds the elapsed time to ``seconds[part]``."""
         return _Timed(self.seconds, part)
 
     def instead_of(self, refused: StepReport, rule: str) -> StepReport:
-        """Add the iterations and seconds of a ``refused`` attempt at this step, and note in ``reason`` that the time
-        integration rule named ``rule`` recomputed the step; return this report.
+        """Merge the report of a refused attempt at the same step into this report, and return this report.
+
+        The iterations and seconds of ``refused`` are added. ``reason`` notes that the time integration rule named
+        ``rule`` recomputed the step.
         """
         self.reason += f"{REDONE_BY}{rule}, since the chosen rule would have added energy"
         self.iterations += refused.iterations
@@ -98,8 +100,9 @@ class StepReport:
 
 
 class _Timed:
-    """Context manager that adds the duration of a code block to ``seconds[part]``. It is a class, since a context
-    manager made from a generator takes three times as long, and a step of a small body needs a dozen of them.
+    """Context manager that adds the duration of a code block to ``seconds[part]``.
+
+    A context manager made from a generator takes three times as long, and a step of a small body needs a dozen.
     """
 
     __slots__ = ("part", "seconds", "start")

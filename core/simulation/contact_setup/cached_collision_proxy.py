@@ -28,11 +28,15 @@ _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "ba
 
 
 class Skin(NamedTuple):
-    """Collision skin of a body on a lattice: a closed surface near the render surface. Contact uses the skin instead of
-    the render surface.
+    """Collision skin of a body on a lattice: a closed surface near the render surface.
 
-    The skin has vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3). ``embedding`` embeds the vertices
-    in the tets of the lattice, so that the vertices move with the tets.
+    Contact uses the skin instead of the render surface.
+
+    Attributes
+    ----------
+    rest_positions : (s,3), m, vertices at rest
+    faces : (f,3), triangles
+    embedding : embedding of the vertices in the tets of the lattice, with which the vertices move
     """
 
     rest_positions: np.ndarray
@@ -41,10 +45,10 @@ class Skin(NamedTuple):
 
 
 def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
-    """Return the collision skin of a job's body, read from the store, or computed and stored.
+    """Return the collision skin of a job's body.
 
-    The skin is a closed surface near the render surface. Contact uses the skin instead of the render surface. Raise
-    MeshError if the lattice cells are too coarse for a skin.
+    The skin is a closed surface near the render surface, which contact uses instead. The skin is read from the store,
+    or computed and stored. Raises MeshError if the lattice cells are too coarse for a skin.
     """
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
@@ -57,8 +61,10 @@ def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
 
 
 def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
-    """Return the warnings about a body's collision skin (:func:`skin_warnings`), read from the store, or computed and
-    stored."""
+    """Return the warnings about a body's collision skin (:func:`skin_warnings`).
+
+    The warnings are read from the store, or computed and stored.
+    """
     about = (store.about_cached("skin") if store is not None else None) or {}
     said = about.get("warnings")
     if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
@@ -80,9 +86,7 @@ def _keep(skin: Skin, job: Job, store: FrameStore, **about: Any) -> None:
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
-    """Return the skin that cached arrays contain, with its embedding in ``mesh``. Return None if the arrays are
-    invalid.
-    """
+    """Return the skin from cached arrays, or None if the arrays are invalid."""
     sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
     if sides is None or not sides["f"]:
         return None

@@ -34,14 +34,17 @@ OF_EDGES = 0.1
 """Ratio of the barriers' activation distance to the smallest mean edge length of the collision surfaces."""
 
 OF_SHOWN = 0.03
-"""Ratio of the barriers' activation distance to the mean edge length for a body that collides by its render surface.
+"""Ratio of the activation distance to the mean edge length for a body that collides by its render surface.
 
 The ratio is smaller than OF_EDGES, since the distance is visible as a gap. The smaller ratio takes 10 % more
 iterations.
 """
 
 FLAT = 1e-12
-"""Dimensionless area below which the area of a face counts as zero: twice the area over the longest edge squared."""
+"""Dimensionless area below which the area of a face counts as zero.
+
+The dimensionless area is twice the area over the longest edge squared.
+"""
 
 REACH = 1e4
 """Ratio of the extent of the ground's triangle to the size of all bodies together."""
@@ -51,7 +54,9 @@ SLIP = 1e-3
 
 
 class ColliderSet(NamedTuple):
-    """All colliders and grounds of a group of bodies, each once; the fields have one entry per collider.
+    """All colliders and grounds of a group of bodies, each once.
+
+    The fields have one entry per collider.
 
     Attributes
     ----------
@@ -69,25 +74,34 @@ class ColliderSet(NamedTuple):
 
     @property
     def initial_positions(self) -> np.ndarray:
-        """Positions (c,3), m, of the vertices of all colliders, one after the other, at the first frame."""
+        """Positions (c,3), m, of the vertices of all colliders at the first frame."""
         return np.concatenate([np.zeros((0, 3)), *(track[0] for track in self.tracks)])
 
     def positions_at(self, frames: int, frame: int, part: float) -> np.ndarray:
-        """Return the positions (c,3), m, of the vertices of all colliders, interpolated between frames ``frame`` - 1
-        and ``frame`` by the fraction ``part`` (0 to 1). Frames count from 0; ``frames`` is their number."""
+        """Return the positions (c,3), m, of the vertices of all colliders at a time.
+
+        The positions are interpolated between frames ``frame`` - 1 and ``frame`` by the fraction ``part`` (0 to 1).
+        Frames are counted from 0.
+
+        ``frames``: number of frames.
+        """
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
     def moved(self, number: int, displacement: np.ndarray) -> ColliderSet:
-        """Return the set with the collider at index ``number`` displaced by ``displacement`` (3,), m, in all frames."""
+        """Return the set with one collider displaced in all frames.
+
+        ``number``: index of the collider.
+        ``displacement`` (3,), m.
+        """
         tracks = tuple(track + displacement if k == number else track for k, track in enumerate(self.tracks))
         return self._replace(tracks=tracks)
 
 
 def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
-    """Return the colliders of all bodies, each once. Grounds are raised by their thickness.
+    """Return the colliders of all bodies, each once.
 
-    Raises ColliderError if there is a time at which all faces of a collider have zero area.
+    Grounds are raised by their thickness. Raises ColliderError if all faces of a collider have zero area at some time.
     """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
@@ -113,8 +127,10 @@ def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
-    """Return True if colliders of two bodies are equal in geometry, motion and settings, so that they count as one
-    collider."""
+    """Return True if colliders of two bodies count as one collider.
+
+    Such colliders are equal in geometry, motion and settings.
+    """
     if one is other or isinstance(one, Ground) or isinstance(other, Ground):
         return one is other or one == other
     same = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
@@ -122,9 +138,7 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
 
 
 def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
-    """Return two values: the faces (t,3) of a moving collider, without the faces that have zero area at all times, and
-    a flag. The flag is True if the area of any returned face is zero at some time.
-    """
+    """Return the faces (t,3) of a collider that have an area at some time, and True if any of them collapses."""
     longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
     for positions in collider.positions:  # sample by sample: a track may be as large as the memory
         longest = np.maximum(longest, _sides_and_areas(positions, collider.triangles)[0])
@@ -143,16 +157,20 @@ def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
 
 
 def _sides_and_areas(positions: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the longest side (t,), m, and twice the area (t,), m², of each of the triangles ``triangles`` (t,3)."""
+    """Return the longest side (t,), m, and twice the area (t,), m², of each triangle."""
     corners = positions[triangles]
     sides = np.roll(corners, 1, axis=1) - corners
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 
 
 class CollisionSurface(NamedTuple):
-    """Collision surface of a body: vertices ``rest_positions`` (s,3), m, and triangles ``faces`` (f,3).
+    """Collision surface of a body.
 
-    ``embedding`` embeds the vertices in the tets of the body, so that the vertices move with the tets.
+    Attributes
+    ----------
+    rest_positions : (s,3), m, vertices at rest
+    faces : (f,3), triangles
+    embedding : embedding of the vertices in the tets of the body, with which the vertices move
     """
 
     rest_positions: np.ndarray
@@ -161,10 +179,7 @@ class CollisionSurface(NamedTuple):
 
 
 def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
-    """Return the boundary of the tets ``mesh.tets[of]`` (by default, all) as a collision surface.
-
-    The vertices of this surface are tet vertices.
-    """
+    """Return the boundary of the tets ``mesh.tets[of]`` as a collision surface."""
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
     kept, corner = np.unique(tets, return_index=True)
@@ -175,12 +190,13 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
 
 
 def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
-    """Return the collision surface of a body.
+    """Return the collision surface of a body that collides with other bodies or with itself.
 
     The surface of a body on a lattice is its skin (:mod:`.cached_collision_proxy`), which is read from the store, or
     computed and stored. The surface of any other body is the boundary of its tets. The boundary of a lattice would
-    extend beyond the body, while the skin is close to the render surface. Raise MeshError if the lattice is too coarse
-    for a skin.
+    extend beyond the body, while the skin is close to the render surface.
+
+    Raises MeshError if the lattice is too coarse for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
@@ -198,7 +214,10 @@ def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) ->
 
 
 def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: FrameStore | None = None) -> list[str]:
-    """Return warnings about parts of a body where its collision surface ``own`` differs from the visible surface."""
+    """Return warnings where the collision surface of a body differs from the visible surface.
+
+    ``own``: collision surface of the body.
+    """
     if not job.body.is_lattice:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
@@ -210,10 +229,13 @@ def concatenate_surfaces(
     colliders: ColliderSet,
     self_contact_ids: Sequence[int] = (),
 ) -> CollisionMesh:
-    """Return one collision mesh of the bodies' surfaces ``owns`` and, after them, of the colliders.
+    """Return one collision mesh of the surfaces of bodies and, after them, of colliders.
 
-    The id of a body or collider is its index in this order. ``given`` holds a mask (s,) bool for each body, True at the
-    surface vertices with prescribed positions. The bodies with the ids ``self_contact_ids`` have self-contact.
+    The id of a body or collider is its index in this order.
+
+    ``owns``: collision surfaces of the bodies.
+    ``given``: for each body, a mask (s,) bool of the surface vertices with prescribed positions.
+    ``self_contact_ids``: ids of the bodies with self-contact.
     """
     rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
@@ -229,10 +251,11 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return points that map the unknowns of ``space`` to the positions of the collision vertices of several bodies.
+    """Return points that map the unknowns of a space to the collision vertices of several bodies.
 
-    ``space`` joins the unknowns of the bodies and has one mesh with the tets of all bodies. ``firsts`` holds, per body,
-    the index of the body's first tet in this mesh. ``owns`` are the bodies' collision surfaces.
+    ``space``: joins the unknowns of the bodies, and has one mesh with the tets of all bodies.
+    ``owns``: collision surfaces of the bodies.
+    ``firsts``: per body, the index of its first tet in the mesh.
     """
     return space.points(
         Embedding(
@@ -246,11 +269,13 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 def make_contact_load(
     whole: Model, colliders: ColliderSet, friction: float, self_contact_ids: Sequence[int] = ()
 ) -> ContactLoad:
-    """Return the contact load of ``whole``, the merged model of several bodies: contact of its bodies with each other
-    and with the colliders.
+    """Return the contact load of a merged model.
 
-    The collision surface of a body is the boundary of its tets. The bodies with the ids ``self_contact_ids`` have
-    self-contact. All pairs have the same ``friction`` coefficient and no gap.
+    The bodies of the model are in contact with each other and with the colliders. The collision surface of a body is
+    the boundary of its tets. All pairs have the same ``friction`` coefficient and no gap.
+
+    ``whole``: merged model of several bodies.
+    ``self_contact_ids``: ids of the bodies with self-contact.
     """
     owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
     points = points_of_all(whole, owns, [0] * len(owns))

@@ -1,9 +1,8 @@
-"""Contact between the bodies of a group and all their colliders: surfaces, contact parameters, and reports of steps in
-which contact blocks pins or colliders.
+"""Contact between the bodies of a group and all their colliders.
 
-Bodies that overlap one another at the first frame are refused. Colliders that overlap a body at the first frame, or
-have a face whose area vanishes at times, push by penalty springs (``contact/penalty/penalty.py``) instead of a barrier.
-Bodies may cross these colliders.
+Bodies that overlap one another at the first frame are refused. Some colliders push by penalty springs
+(``contact/penalty/penalty.py``) instead of a barrier, so bodies may cross them. These colliders overlap a body at the
+first frame, or have a face whose area vanishes at times.
 """
 
 from __future__ import annotations
@@ -45,34 +44,40 @@ from .initial_penetration import FirstFrameContact, offset_touching_colliders, o
 from .overlap_growth import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
-"""Depth up to which a body in a collider counts as touching the collider, in units of the single-precision round-off of
-the largest coordinate.
+"""Depth up to which a body in a collider counts as touching the collider.
+
+The unit is the single-precision round-off of the largest coordinate.
 """
 OF_SKIN = 0.15
-"""Depth up to which a collision skin in a collider counts as touching the collider, relative to the mean edge of the
-skin. The skin lies slightly outside the visible surface, so the skin of a body that stands on the floor begins below
-the floor.
+"""Depth up to which a collision skin in a collider counts as touching, in mean edges of the skin.
+
+The skin lies slightly outside the visible surface. So the skin of a body that stands on the floor begins below the
+floor.
 """
 NEARLY = 2.0
-"""Multiple of the smallest normalized gap up to which a report names a pair of objects as blocking. The normalized gap
-of a pair is the pair's distance minus its contact gap, divided by its activation distance.
+"""Largest normalized gap of a reported blocking pair, relative to the smallest normalized gap.
+
+The normalized gap of a pair is its distance minus its contact gap, divided by its activation distance.
 """
 RIGID = 1e-6
 """Relative change of the distances between vertices up to which the vertices count as displaced rigidly."""
 STAYED = 0.99
-"""Fraction of the prescribed path of pins and colliders in a step. If contact blocks a step so that at least this
-fraction of the path remains, the step counts as not converged.
+"""Fraction of the prescribed path of pins and colliders from which on a blocked step counts as not converged.
+
+The fraction is the part of the path that remains after the step.
 """
 LEAST_AREA = 1e-9
 """Smallest vertex area for contact pressures, relative to the body's mean vertex area."""
 MOST_NAMED = 4
 """Maximum number of blocking pairs that a report names."""
 LEAPS = 2.0
-"""Largest displacement of a collider between two samples without a warning, relative to the size of the collider."""
+"""Largest displacement of a collider between two samples without a warning, relative to its size."""
 
 
 class ContactGroup:
-    """Contact of the prepared bodies of several jobs, which have one body each, and of their colliders.
+    """Contact of the prepared bodies of several jobs, and of their colliders.
+
+    Each job has one body.
 
     Attributes
     ----------
@@ -121,13 +126,14 @@ class ContactGroup:
 
     @property
     def _collapsing(self) -> np.ndarray:
-        """Indices of the colliders that have no barrier, since the area of one of their faces vanishes at times."""
+        """Indices of the colliders with a face whose area vanishes at times."""
         return np.flatnonzero(self.colliders.collapsing)
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """For each body, the indices in ``Body.colliders`` of the colliders with an IPC barrier. Bodies cannot cross
-        these colliders.
+        """Per body, the colliders with an IPC barrier, as indices in ``Body.colliders``.
+
+        Bodies cannot cross these colliders.
         """
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
@@ -140,10 +146,10 @@ class ContactGroup:
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Tuple of the name of the first body that begins inside a collider, and the displacement (x, y, z), m, that
-        moves this body out of the collider. The tuple is empty if no body begins inside a collider.
+        """Displacement that moves the first body inside a collider out of the collider.
 
-        A tuple that is not empty has the form of ``errors.OverlapError.move``.
+        The result is a tuple of the body's name and the displacement (x, y, z), m, as in ``errors.OverlapError.move``.
+        The tuple is empty if no body begins inside a collider.
         """
         first = next(iter(self._pushed_out.values()), None)
         return () if first is None else (first.first, tuple(map(float, first.separation)))
@@ -158,11 +164,10 @@ class ContactGroup:
 
     @cached_property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """For each body, the pairs (k,2) of vertices of the body's collision surface that are excluded from
-        self-contact.
+        """Vertex pairs that are excluded from self-contact: one array (k,2) per body.
 
-        At these vertices the body touches or intersects itself at rest or at the first frame. The array is empty for a
-        body without self-contact.
+        At these vertices of its collision surface the body touches or intersects itself at rest or at the first frame.
+        The array is empty for a body without self-contact.
         """
         found, start = [], 0
         for k, own in enumerate(self.owns):
@@ -182,8 +187,9 @@ class ContactGroup:
 
     @cached_property
     def barriers(self) -> BarrierSet:
-        """IPC barriers of all bodies and colliders. Raises OverlapError if bodies overlap one another at the first
-        frame.
+        """IPC barriers of all bodies and colliders.
+
+        Raises OverlapError if bodies overlap one another at the first frame.
         """
         self.check_overlaps()
         starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
@@ -195,8 +201,10 @@ class ContactGroup:
     def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """Return the contact load of some bodies with each other and with all colliders.
 
-        ``bodies`` are the indices of these bodies, ``whole`` is their merged space, which has the unknowns of all these
-        bodies. Raise OverlapError if any bodies overlap at the first frame.
+        ``whole``: merged space with the unknowns of all these bodies.
+        ``bodies``: indices of these bodies.
+
+        Raises OverlapError if any bodies overlap at the first frame.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
@@ -205,8 +213,11 @@ class ContactGroup:
         return ContactLoad(barriers, points, self.colliders.initial_positions)
 
     def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
-        """Return the vertices (s,3), m, of the collision surface of the body at index ``body``, given its unknowns
-        (n,3)."""
+        """Return the vertices (s,3), m, of a body's collision surface.
+
+        ``body``: index of the body.
+        ``unknowns`` (n,3): unknowns of the body.
+        """
         return self._points[body].positions(unknowns)
 
     def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
@@ -224,11 +235,14 @@ class ContactGroup:
     def report_contacts(
         self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, displacement: np.ndarray
     ) -> None:
-        """Add three facts to the ``report`` of a step: the number of contacts at the end of the step, their smallest
-        distance, and the pairs of objects that blocked the step.
+        """Add the contacts of a step, and the objects that blocked it, to the report of the step.
 
-        ``meeting`` is the contact load of the step. ``positions`` (n,3) are the unknowns at the end of the step.
-        ``displacement`` (n,3), m, is the part of the pins' prescribed motion that remains after the step.
+        The report gets the number of contacts at the end of the step, their smallest distance, and the pairs of
+        blocking objects.
+
+        ``meeting``: contact load of the step.
+        ``positions`` (n,3): unknowns at the end of the step.
+        ``displacement`` (n,3), m: part of the pins' prescribed motion that remains after the step.
         """
         y = meeting.surface_positions(positions)
         report.contacts = meeting.barrier.collision_count(y)
@@ -244,12 +258,15 @@ class ContactGroup:
     def pressures(
         self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        """Return the contact pressures at the render vertices of some bodies: one array (n,), Pa, per body.
+        """Return the contact pressures at the render vertices: one array (n,), Pa, per body.
 
-        ``bodies`` are the indices of these bodies, and ``meeting`` is their contact load. ``positions`` are the
-        unknowns of the space that joins these bodies. ``shown`` holds the positions (n,3), m, of the render vertices of
-        each body. The pressure is the contact force divided by a third of the area of the vertex's triangles, so that
-        the integral of the pressure over the surface is the force.
+        The pressure is the contact force divided by a third of the area of the vertex's triangles. So the integral of
+        the pressure over the surface is the force.
+
+        ``meeting``: contact load of the bodies.
+        ``positions``: unknowns of the space that joins the bodies.
+        ``bodies``: indices of the bodies.
+        ``shown``: for each body, the positions (n,3), m, of the render vertices.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
@@ -264,20 +281,11 @@ class ContactGroup:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Sparse matrices (n,s), one per body. A matrix distributes forces on the s vertices of the body's collision
-        surface to the body's n render vertices. The matrices are computed at rest, and each column sums to 1.
-        """
+        """Per body, the matrix (n,s) that distributes forces on collision vertices to render vertices."""
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
-        """Return the pairs of names of the objects that block a step. The pair with the smallest normalized gap is
-        first: its distance minus its contact gap, divided by its activation distance.
-
-        ``meeting`` is the contact load. ``missing`` (s,3), m, are the displacements that remain for the surface
-        vertices, which are at ``y`` (s,3), m. The objects that collide first on these displacements block the step. No
-        objects collide if the obstacle has moved away in the meantime. The only pair is then the object with the vertex
-        whose missing displacement is largest, and the object nearest to this vertex.
-        """
+        """Return the pairs of names of the objects that collide first on the missing displacements (s,3), m."""
         free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
         corners, away = meeting.barrier.collision_stencils(at)
@@ -296,10 +304,7 @@ class ContactGroup:
         return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
     def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
-        """Return the names of the two objects that the vertices ``corners`` of a contact pair belong to.
-
-        An object is a collider, a body, or the pins of a body.
-        """
+        """Return the names of the two objects in a contact pair: colliders, bodies or pins."""
         bodies = surfaces.body_ids[corners]
         names = []
         for k in (bodies[0], bodies[-1]):
@@ -309,7 +314,7 @@ class ContactGroup:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Warnings, each with a remedy, about contact at the first frame and about colliders.
+        """Warnings about contact at the first frame and about colliders, each with a remedy.
 
         They concern bodies that begin in colliders, colliders with collapsing faces, collision surfaces that differ
         from the visible surface, and colliders that move far between two samples.
@@ -342,11 +347,7 @@ class ContactGroup:
 
 
 def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
-    """Return True if the vertices ``corners`` cannot block each other, since they move rigidly together.
-
-    All must be prescribed and belong to one body or collider. Their distances from the first vertex must be the same at
-    the positions ``y`` (s,3), m, and after the displacements ``missing`` (s,3), m.
-    """
+    """Return True if vertices cannot block each other, since they move rigidly together."""
     if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
         return False
     x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
@@ -355,13 +356,7 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
 
 
 def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
-    """Return the matrix (n,s), computed at rest, that distributes forces on the s vertices of a collision surface to n
-    render vertices.
-
-    The force on a collision vertex is distributed to the render vertices around it in proportion to their areas. So the
-    force spreads over all vertices of a finer render mesh. If the render vertices around a collision vertex have less
-    than half of its area, the force acts at the closest point of the render surface.
-    """
+    """Return the matrix (n,s) that distributes forces on collision vertices to the nearest render vertices by area."""
 
     def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
         triangles = faces_with_area(surface)
@@ -379,11 +374,6 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
-    """Return the mask (s,) bool that is True at each vertex of a body's collision surface that pins hold.
-
-    ``frame`` is the frame, counted from 0, until which the pins have to hold the vertex. A vertex is held if its
-    unknowns are prescribed, or if pin springs are attached in the tet that contains the vertex. ``points`` are the
-    vertices as functions of the body's unknowns.
-    """
+    """Return the mask (s,) bool of the collision vertices that pins hold until a frame."""
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

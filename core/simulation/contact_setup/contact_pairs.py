@@ -1,6 +1,6 @@
-"""Contact parameters of each pair of bodies and colliders: a flag for contact, friction, gap and activation distance.
+"""Contact parameters of each pair of bodies and colliders: contact or not, friction, gap and activation distance.
 
-The friction of two bodies is the geometric mean of their coefficients; their gap is the sum of their thicknesses. A
+The friction of two bodies is the geometric mean of their coefficients. Their gap is the sum of their thicknesses. A
 collider's friction applies to every body. Settings of a pair (``jobs/job/pair.py``) take precedence.
 """
 
@@ -22,17 +22,22 @@ from .collision_surfaces import ColliderSet, is_same
 HALVINGS = 10
 """Maximum number of halvings of the activation distance for two surfaces that begin close to each other."""
 FEW = 4.0
-"""Largest number of halvings of the activation distance at which steps are not slower than with the full distance."""
+"""Largest number of halvings of the activation distance that does not slow down the steps."""
 ROOM = 0.1
-"""Least clearance of a pair, as a fraction of the activation distance. The clearance is the distance at the first frame
-minus the gap. The gap of a pair with a smaller clearance is halved.
+"""Least clearance of a pair, as a fraction of the activation distance.
+
+The clearance is the distance at the first frame minus the gap. The gap of a pair with a smaller clearance is halved.
 """
 
 
 class PairRequests(NamedTuple):
-    """Contact parameters that the settings request for each pair of b bodies and colliders, in arrays (b,b).
+    """Contact parameters that the settings request for each pair of b bodies and colliders.
 
-    ``can_collide`` is bool, ``friction`` the coefficient of friction, and ``gap`` the distance kept in contact, m.
+    Attributes
+    ----------
+    can_collide : (b,b) bool
+    friction : (b,b), coefficient of friction
+    gap : (b,b), m, distance kept in contact
     """
 
     can_collide: np.ndarray
@@ -41,8 +46,10 @@ class PairRequests(NamedTuple):
 
 
 def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
-    """Return the contact parameters that the settings of bodies, colliders and pairs request; bodies come before
-    colliders."""
+    """Return the contact parameters that the settings request for each pair.
+
+    Bodies come before colliders.
+    """
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
     can_meet, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
@@ -70,22 +77,20 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
 
 
 def _thickness(found: Ground | Collider) -> float:
-    """Return the distance, m, that a collider adds to the gap of a pair: its thickness, or 0 for a ground.
-
-    The surface of a ground is raised by the ground's thickness. So the thickness does not change the gap. This saves a
-    barrier, since each different gap would need a barrier of its own.
-    """
+    """Return the distance, m, that a collider adds to the gap of a pair: 0 for a ground."""
     return 0.0 if isinstance(found, Ground) else found.thickness
 
 
 def pair_parameters(
     requests: PairRequests, initial_distances: np.ndarray, distance: float, youngs_moduli: np.ndarray
 ) -> ContactPairParameters:
-    """Return the contact parameters of all pairs. Pairs that begin close get smaller gaps and activation distances.
+    """Return the contact parameters of all pairs, reduced for pairs that begin close.
 
     The activation distance of a close pair, and if necessary its gap, is halved until the pair begins without contact
-    forces. Each different activation distance needs a separate barrier. To save barriers, let k be the largest number
-    of halvings, at most FEW, that any pair needs. All pairs that need fewer halvings get k halvings of the activation
+    forces.
+
+    Each different activation distance needs a separate barrier. To save barriers, let k be the largest number of
+    halvings, at most FEW, that any pair needs. All pairs that need fewer halvings get k halvings of the activation
     distance.
 
     Parameters
@@ -110,17 +115,19 @@ def pair_parameters(
 def contact_distance(distance: float) -> float:
     """Return the distance, m, below which two surfaces count as touching at the first frame.
 
-    ``distance``, m, is the activation distance: contact forces begin at the gap of a pair plus this distance.
+    ``distance``, m: activation distance. Contact forces begin at the gap of a pair plus this distance.
     """
     return distance * 0.5 ** (HALVINGS - 1)
 
 
 def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, requests: PairRequests, distance: float) -> np.ndarray:
-    """Return a matrix (b,b) with the distance, m, of each pair of bodies and colliders at the first frame.
+    """Return the distance of each pair of bodies and colliders at the first frame, (b,b), m.
 
-    The distance is inf for pairs without contact and for pairs that are far apart. A pair is far apart if its distance
-    exceeds its gap plus the activation distance ``distance``, m. ``first`` (s,3), m, are the vertices of all
-    ``surfaces`` at the first frame.
+    The distance is inf for pairs without contact. It is also inf for pairs farther apart than their gap plus the
+    activation distance.
+
+    ``first`` (s,3), m: vertices of all ``surfaces`` at the first frame.
+    ``distance``, m: activation distance.
     """
     count = len(requests.can_collide)
     initial_distances = np.full((count, count), np.inf)

@@ -26,33 +26,43 @@ from .contact_pairs import PairRequests
 HAIR = 0.1
 """Clearance that touching colliders get at the first frame, as a fraction of the activation distance."""
 MOST_NORMALS, FEW_NORMALS = 12, 4
-"""Maximum numbers of face normals per surface along which a displacement is tried. MOST_NORMALS is for a solid second
-surface, and FEW_NORMALS for an open surface.
+"""Maximum numbers of face normals per surface along which a displacement is tried.
+
+MOST_NORMALS is for a solid second surface, and FEW_NORMALS for an open surface.
 """
 HALVINGS, ABOUT = 30, 0.01
-"""Limits of the bisection for the separating length along a direction. HALVINGS is the maximum number of bisections.
-The bisection ends once the length is known to the relative precision ABOUT.
+"""Limits of the bisection for the separating length along a direction.
+
+HALVINGS is the maximum number of bisections. ABOUT is the relative precision of the length at which the bisection ends.
 """
 SAMPLES, LONGER = 2000, 0.01
-"""SAMPLES is the maximum number of points per surface in the fast test for overlap. An exact test follows. If it finds
-an overlap that the points missed, the separating displacement is lengthened by the fraction LONGER.
+"""Largest number of points per surface in the fast test for overlap.
+
+If the exact test that follows finds an overlap that the points missed, the separating displacement is lengthened by the
+fraction LONGER.
 """
 BETTER = 0.98
-"""Fraction of the shortest separating length found so far. Along each further direction, a displacement of this length
-is tried first. If the surfaces overlap after this displacement, the direction is skipped.
+"""Fraction of the shortest separating length found so far at which a further direction is tried first.
+
+If the surfaces overlap after this displacement, the direction is skipped.
 """
 BEYOND = 1.05
-"""Clearance between two surfaces after a separation, relative to the distance at which contact forces begin. This
-distance is the gap of the pair plus the activation distance.
+"""Clearance between two surfaces after a separation, relative to the distance at which contact forces begin.
+
+Contact forces begin at the gap of the pair plus the activation distance.
 """
 
 
 class Overlap(NamedTuple):
-    """Overlap of the body named ``first`` with the body or collider named ``second``.
+    """Overlap of a body with another body or a collider at the first frame.
 
-    ``depth`` is the length, m, of the shortest separating displacement found. ``separation`` (3,), m, is a displacement
-    of the first body that separates the two with an additional clearance. ``is_below`` is True if ``second`` is a
-    ground and the body extends below the ground.
+    Attributes
+    ----------
+    first, second : names of the body, and of the other body or collider
+    depth : m, length of the shortest separating displacement found, or depth below a ground's height; 0 if the surfaces
+        only touch
+    separation : (3,), m, displacement of the first body that separates the two with an additional clearance
+    is_below : True if ``second`` is a ground and the body extends below the ground
     """
 
     first: str
@@ -62,12 +72,17 @@ class Overlap(NamedTuple):
     is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
-        """Return the overlap in the user's lengths, by dividing the simulated lengths by the simulation scale
-        ``factor``."""
+        """Return the overlap in the user's lengths.
+
+        ``factor``: simulation scale, by which the simulated lengths are divided.
+        """
         return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
-        """Return the error message and its remedy; ``others`` is the number of other overlapping pairs."""
+        """Return the error message and its remedy.
+
+        ``others``: number of other overlapping pairs.
+        """
         more = "" if others == 0 else f" {others} other {'pair overlaps' if others == 1 else 'pairs overlap'}, too."
         if self.is_below:
             return (
@@ -111,12 +126,7 @@ class FirstFrameContact(NamedTuple):
 
 
 class _SurfacePair:
-    """Search for the displacement that separates the surface a from the surface b.
-
-    The constructor takes the vertices ``a`` (p,3) and ``b`` (q,3), m, and the triangles of the two surfaces.
-    ``is_body`` is True if b is a body, so that a must not lie inside b. Distances larger than ``distance``, m, are not
-    computed.
-    """
+    """Search for the displacement that separates a surface a from a surface b."""
 
     def __init__(
         self, a: np.ndarray, faces_a: np.ndarray, b: np.ndarray, faces_b: np.ndarray, is_body: bool, distance: float
@@ -130,9 +140,7 @@ class _SurfacePair:
 
     @property
     def nearest(self) -> float:
-        """Smallest distance between the two surfaces, m; inf if this distance is not below the constructor's
-        ``distance``.
-        """
+        """Smallest distance between the two surfaces, m, or inf."""
         return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
 
     def overlaps(self, shift: np.ndarray) -> bool:
@@ -155,13 +163,10 @@ class _SurfacePair:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Pair of arrays: sample points (p,3), m, of the first surface, and sample points (q,3), m, of the second
-        surface. Each array has at most SAMPLES points. If the second surface is not solid, the property is None instead
-        of a pair.
+        """Sample points (p,3) and (q,3), m, of the two surfaces, or None if the second is not solid.
 
-        A solid surface encloses volume. If two surfaces overlap and the second is solid, some points of one surface are
-        usually inside the other. The surface of a body is solid. A closed collider is solid, unless it contains at
-        least half of the first surface's sample points: such a collider counts as a room.
+        A closed collider is solid, unless it contains at least half of the first surface's sample points. Such a
+        collider counts as a room.
         """
         a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
         edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -170,12 +175,7 @@ class _SurfacePair:
         return (a, b) if solid else None
 
     def _roughly(self, shift: np.ndarray) -> bool:
-        """Return True if the surfaces overlap after a displacement of the first by ``shift`` (3,), m, by an approximate
-        test.
-
-        If the second surface is solid, only sample points of the surfaces are tested (:attr:`_samples`), which may miss
-        small overlaps. Otherwise the test is exact.
-        """
+        """Return True if the surfaces overlap after a displacement of the first, tested at sample points."""
         if self._samples is None:
             return self.overlaps(shift)
         a, b = self._samples
@@ -204,11 +204,7 @@ class _SurfacePair:
         return directions[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
-        """Return the length, m, and the unit direction (3,) of the shortest displacement found that separates the
-        surfaces.
-
-        The displacement moves the first surface. The search ends early at a length below ``least``, m.
-        """
+        """Return the length, m, and the unit direction (3,) of the shortest separating displacement found."""
         best, found = np.inf, np.zeros(3)
         for along in self._directions():
             most = float((self._b @ along).max() - (self._a @ along).min())
@@ -232,17 +228,23 @@ class _SurfacePair:
 
 
 def crossing(at: FirstFrameContact, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
-    """Return the pairs (i, j) of bodies and colliders that overlap or are closer than the distances ``near`` (b,b), m.
+    """Return the pairs of bodies and colliders that overlap or nearly touch.
 
-    The indices i and j count the bodies first, then the colliders. Pairs that cannot collide are left out.
+    Pairs that cannot collide are left out. The result holds pairs (i, j) of indices, which count the bodies first, then
+    the colliders.
+
+    ``near`` (b,b), m: distances below which pairs nearly touch.
     """
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
 def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
-    """Return the overlap of each pair (i, j) of bodies and colliders that overlap or are closer than ``touching``, m.
+    """Return the overlap of each pair of bodies and colliders that overlap or nearly touch.
 
-    The indices i and j count the bodies first, then the colliders. Pairs that cannot collide are left out.
+    Pairs that cannot collide are left out. The keys are pairs (i, j) of indices, which count the bodies first, then the
+    colliders.
+
+    ``touching``, m: distance below which a pair nearly touches.
     """
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
@@ -251,11 +253,11 @@ def overlaps_of(at: FirstFrameContact, colliders: ColliderSet, touching: float) 
 def offset_touching_colliders(
     at: FirstFrameContact, colliders: ColliderSet, touching: float, deepest: float
 ) -> ColliderSet:
-    """Return the colliders, with each collider that merely touches a body at the first frame moved away from the body.
-    An example is a floor on which a body stands exactly.
+    """Return the colliders, moved away from bodies that they merely touch at the first frame.
 
-    A collider touches a body if the two are closer than ``touching``, m, or overlap by at most ``deepest``, m. The
-    collider is moved in all frames by the depth of the overlap plus a clearance.
+    An example is a floor on which a body stands exactly. A collider touches a body if the two are closer than
+    ``touching``, m, or overlap by at most ``deepest``, m. The collider is moved in all frames by the depth of the
+    overlap plus a clearance.
 
     A ground has its own rule. Its surface lies at the ground's height plus its thickness. The surface is lowered, if
     necessary, below every body that extends at most ``deepest``, m, below the ground's height.
@@ -288,14 +290,7 @@ def _pairs(at: FirstFrameContact) -> Sequence[tuple[int, int]]:
 def _meeting(
     at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
 ) -> _SurfacePair | float | None:
-    """Return how the body ``i`` and the body or collider ``j`` overlap or touch, in one of three forms:
-
-    - the pair of surfaces, if the surfaces overlap or are closer than ``touching``, m;
-    - for a ground ``j``, the depth, m, of the body below the ground's height, if the depth exceeds ``touching``;
-    - None in all other cases.
-
-    The indices count the bodies first, then the colliders.
-    """
+    """Return the surfaces if they overlap or touch, the depth of a body in a ground in m, or None."""
     n = len(at.positions)
     if j < n:
         b, faces = at.positions[j], at.faces[j]

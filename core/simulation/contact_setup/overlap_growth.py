@@ -1,4 +1,4 @@
-"""Untangling of bodies that overlap other bodies at the first frame: they begin smaller and grow during the pre-roll.
+"""Untangling of overlapping bodies: at the first frame they are smaller, and grow during the pre-roll.
 
 A body begins shrunk about its centre, so that it overlaps nothing, and has its full size after the pre-roll. The rest
 shape of the body grows, and the vertices move along with the growth. So the growth itself causes no strain, and only
@@ -21,14 +21,20 @@ from .collision_surfaces import ColliderSet
 from .initial_penetration import FirstFrameContact, Overlap, crossing
 
 SMALLER, SMALLEST = 0.9, 0.2
-"""Trials of the initial size of growing bodies, relative to their full size. The first trial is SMALLER, and each
-further trial is SMALLER times the trial before. No trial is below SMALLEST.
+"""Trials of the initial size of growing bodies, relative to their full size.
+
+The first trial is SMALLER. Each further trial is SMALLER times the trial before. No trial is below SMALLEST.
 """
 
 
 class Growth(NamedTuple):
-    """Growth of a body about the point ``centre`` (3,), m. The body begins at the fraction ``begin`` of its size, and
-    has its full size after ``frames`` frames.
+    """Growth of a body about a point.
+
+    Attributes
+    ----------
+    begin : initial size, as a fraction of the full size
+    centre : (3,), m
+    frames : number of frames after which the body has its full size
     """
 
     begin: float
@@ -36,25 +42,34 @@ class Growth(NamedTuple):
     frames: int
 
     def size(self, time: float | np.ndarray) -> float | np.ndarray:
-        """Return the size of the body relative to its full size at a ``time``, the number of frames since the first."""
+        """Return the size of the body relative to its full size.
+
+        ``time``: number of frames since the first.
+        """
         return 1.0 - (1.0 - self.begin) * np.maximum(1.0 - time / self.frames, 0.0)
 
     def placed(self, positions: np.ndarray, size: float | np.ndarray) -> np.ndarray:
-        """Return positions (...,3), m, scaled by the factor ``size`` about the centre."""
+        """Return positions (...,3), m, scaled about the centre.
+
+        ``size``: scale factor.
+        """
         return positions - (1.0 - size) * (positions - self.centre)
 
     def velocities(self, positions: np.ndarray, masses: np.ndarray, time: float, step: float, h: float) -> np.ndarray:
-        """Return the velocities (n,3), m/s, of the vertices of a body that grows in a step. ``positions`` (n,3), m, and
-        ``masses`` (n,) are those of the vertices.
+        """Return the velocities (n,3), m/s, of the vertices of a body that grows in a step.
 
-        The step begins ``time`` frames after the first frame, and lasts ``step`` frames, which are ``h`` seconds.
+        ``positions`` (n,3), m, and ``masses`` (n,): of the vertices.
+        ``time``: number of frames from the first frame to the beginning of the step.
+        ``step``: duration of the step in frames.
+        ``h``: duration of the step, s.
         """
         rate = (self.size(time + step) / self.size(time) - 1.0) / h
         return rate * (positions - _middle(positions, masses))
 
     def held(self, body: Prepared, frames: int) -> Prepared:
-        """Return a copy of the prepared ``body`` whose pin targets scale with the size of the body. ``frames`` is the
-        number of frames of the body's job.
+        """Return a copy of a prepared body whose pin targets scale with its size.
+
+        ``frames``: number of frames of the body's job.
         """
 
         def carried(track: np.ndarray) -> np.ndarray:
@@ -74,12 +89,14 @@ def grow_from_overlap(
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
-    """Return the growths of the bodies that overlap other bodies and have the setting Grow Apart on, by body index.
+    """Return the growths of overlapping bodies that have the setting Grow Apart on, by body index.
 
-    ``found`` are the overlaps at the first frame; surfaces closer than ``touching``, m, touch. All growing bodies
-    begin at one relative size. It is the largest trial size at which no bodies overlap, the growing bodies keep their
-    gaps to other bodies, and no additional collider is touched. The result is empty in three cases: no trial size meets
-    these conditions, the job has no pre-roll, or the bodies are in a subspace.
+    All growing bodies begin at one relative size. It is the largest trial size at which no bodies overlap, the growing
+    bodies keep their gaps to other bodies, and no additional collider is touched. The result is empty in three cases:
+    no trial size meets these conditions, the job has no pre-roll, or the bodies are in a subspace.
+
+    ``found``: overlaps at the first frame.
+    ``touching``, m: distance below which surfaces touch.
     """
     n, frames = len(jobs), jobs[0].pre_roll
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.contact.grow_apart}
@@ -100,8 +117,10 @@ def grow_from_overlap(
 
 
 def untangling_hint(jobs: Sequence[Job]) -> str:
-    """Return a sentence about Grow Apart as a remedy for overlapping bodies, to append to the advice to move the
-    bodies. Return "" if the bodies are in a subspace and do not use Grow Apart.
+    """Return a sentence about Grow Apart as a remedy for overlapping bodies.
+
+    The sentence follows the advice to move the bodies. Return "" if the bodies are in a subspace and do not use Grow
+    Apart.
     """
     lead, wanted = jobs[0], any(job.body.contact.grow_apart for job in jobs)
     if lead.body.solver.kind.takes_modes:

@@ -1,1 +1,1 @@
-"""Simulation over all frames: bakes, live mode, and the compilation of the kernels that they use."""
+"""Simulation over all frames: bakes, live mode, and the compilation of their kernels."""

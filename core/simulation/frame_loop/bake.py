@@ -1,5 +1,6 @@
-"""Bakes: simulation of one body, or of several colliding bodies, into frame stores, with events that report the
-progress. The child process of a Blender window, a headless Blender and scripts call the same functions.
+"""Bakes: simulation of bodies into frame stores, with events about the progress.
+
+The child process of a Blender window, a headless Blender and scripts call the same functions.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from .group import GroupStepper, any_contact, simulate_group
 from .single_body import Frame
 
 Member = tuple[Job, FrameStore, int]
-"""Body of a group: its job, its store, and the number of skinning modes. Handles with that number of skinning modes are
-fitted to the body's frames. No handles are fitted if the number is 0.
+"""Body of a group: its job, its store, and the number of skinning modes.
+
+Handles with that number of skinning modes are fitted to the body's frames. 0 means no handles.
 """
 
 
@@ -44,10 +46,11 @@ def bake(
     modes: int = 0,
     until: int | None = None,
 ) -> str:
-    """Simulate a job of one body into the store that was created for the job. Return "done" or "stopped".
+    """Simulate a job of one body into its store. Return "done" or "stopped".
 
-    The arguments are those of :func:`bake_frames` for one body. ``modes`` is the number of skinning modes for the
-    handles that are fitted to the frames at the end. It is 0 for no handles.
+    The store was created for the job. The arguments are those of :func:`bake_frames` for one body.
+
+    ``modes``: number of skinning modes for the handles that are fitted to the frames at the end. 0 means no handles.
     """
     return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
 
@@ -61,10 +64,11 @@ def bake_group(
     modes: Sequence[int] = (),
     until: int | None = None,
 ) -> str:
-    """Simulate colliding bodies, each into the store that was created for its job. Return "done" or "stopped".
+    """Simulate colliding bodies, each into its own store. Return "done" or "stopped".
 
-    ``jobs`` have one body each (:func:`.groups.split_jobs`). The arguments are those of :func:`bake_frames`. The
-    progress that :func:`bake_frames` yields is ignored.
+    The arguments are those of :func:`bake_frames`.
+
+    ``jobs``: one job per body (:func:`.groups.split_jobs`).
     """
     frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
     while True:
@@ -85,7 +89,7 @@ def bake_frames(
     with_vertices: bool = False,
     is_warm: bool = False,
 ) -> Generator[tuple[int | None, list[Prepared]], None, str]:
-    """Simulate colliding bodies, each into the store that was created for its job, and yield the progress.
+    """Simulate colliding bodies, each into its own store, and yield the progress.
 
     The progress is the last frame that is written in all stores (None before the first), and the prepared bodies.
     Closing the generator early stops the bake.
@@ -93,7 +97,7 @@ def bake_frames(
     Parameters
     ----------
     jobs : one job per body (:func:`.groups.split_jobs`)
-    stores : one store per body
+    stores : one store per body, created for its job
     on_event : receives the events of ``docs/design/contract.md``; a ``frame`` event is sent once that frame of all
         bodies is on disk
     should_stop : called between steps; the bake stops if it returns True
@@ -172,7 +176,7 @@ def _bake(
 
 
 def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prepared]:
-    """Return the bodies prepared for stepping; an error carries the name of the body that caused it."""
+    """Return the bodies prepared for stepping. An error names the body that caused it."""
     prepared: list[Prepared] = []
     for k, (job, store, modes) in enumerate(members):
         with named(job.body.name, len(members) > 1):
@@ -185,10 +189,7 @@ def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prep
 
 
 def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
-    """Fit skinning handles to the frames of each body that requests skinning modes, and store the handles.
-
-    Return False if the bake was stopped.
-    """
+    """Fit and store the requested skinning handles. Return False if the bake was stopped."""
     try:
         for (job, store, modes), each in zip(members, prepared):
             if modes and cached_handles(job, store, modes) is None:
@@ -199,9 +200,7 @@ def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnE
 
 
 def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
-    """Return the newest frame with a state in all stores, and the state of each body at that frame. Return None without
-    such a frame.
-    """
+    """Return the newest frame that all stores have, with the state of each body, or None."""
     until: int | None = None
     while True:
         found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
@@ -219,12 +218,13 @@ def bake_each(
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
 ) -> dict[str, str | SinewError]:
-    """Simulate all bodies of a job, each into its own store in ``folder / NAME``, and return their outcomes by name.
+    """Simulate all bodies of a job, each into its own store in ``folder / NAME``.
 
-    An outcome is "done", "stopped", or the error that prevented the bake. Colliding bodies are simulated together, the
-    others in sequence. An error affects only the bodies that collide with each other. ``events_of`` returns the event
-    handler for a bake, given the names of its bodies, joined by commas. With ``resume``, bakes in the folder are
-    continued.
+    Return the outcome per name of a body: "done", "stopped", or the error that prevented the bake. Colliding bodies are
+    simulated together, the others in sequence. An error affects only the bodies that collide with each other.
+
+    ``events_of``: function that returns the event handler of a bake, given the names of its bodies, joined by commas.
+    ``resume``: True to continue the bakes in the folder.
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
@@ -239,8 +239,9 @@ def bake_each(
 
 
 def folder_names(job: Job) -> list[str]:
-    """Return the names of a job's bodies, which are also the names of their folders. Raise SettingsError if a name is
-    not valid for a folder.
+    """Return the names of a job's bodies, which are also the names of their folders.
+
+    Raises SettingsError if a name is not valid for a folder.
     """
     names = [body.name for body in job.bodies]
     if names != [""]:
@@ -249,11 +250,11 @@ def folder_names(job: Job) -> list[str]:
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
-    """Return the stores ``folder / NAME`` of a group's jobs, and a flag. The flag is True if the bake continues the
-    frames in these stores.
+    """Return the stores ``folder / NAME`` of a group's jobs, and a flag for a continued bake.
 
-    The bake continues the frames if ``resume`` is True and all stores exist. If no store exists, or without ``resume``,
-    new stores are created. Raise StoreError if ``resume`` is True and only some stores exist.
+    The bake continues the frames in the stores if ``resume`` is True and all stores exist. The flag is then True. If no
+    store exists, or without ``resume``, new stores are created. Raises StoreError if ``resume`` is True and only some
+    stores exist.
     """
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
@@ -305,11 +306,7 @@ def _simulate(
     until: int | None,
     with_vertices: bool,
 ) -> Generator[tuple[int | None, list[Prepared]], None, Done | StoppedAfter]:
-    """Simulate and store all frames after ``start``, yield the progress, and return the event that reports the outcome.
-
-    ``start`` is a frame number with the state per body at that frame. With None, the simulation begins at the first
-    frame.
-    """
+    """Simulate and store all frames after ``start``, yield the progress, and return the event about the outcome."""
     jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
     unconverged: list[int] = []
@@ -348,22 +345,13 @@ def _simulate(
 
 
 def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
-    """Return the positions (n,3), m, at which a body's surface vertices are displayed at a frame: pinned vertices are
-    at their targets.
-
-    If a collision blocked the last step of the frame, the pinned vertices are at their simulated positions instead.
-    ``first`` is the number of the first frame.
-    """
+    """Return the displayed surface vertices (n,3), m, of a body at a frame, with corrected pins unless blocked."""
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
 
 
 def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
-    """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies.
-
-    Bodies that are solved as one system form an island. The time of a body is the total time, minus the time in
-    which islands without this body were solved.
-    """
+    """Return the computing time, s, per body of a frame that took ``seconds`` for all bodies."""
     steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
     of_all = sum(own / (1 + others) for each in steps for own, others in each)
     return [seconds - of_all + sum(own for own, _others in each) for each in steps]
@@ -373,7 +361,10 @@ def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
 def build_mesh(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Build the tetrahedra of a job's body, store them for a bake, and send the event that reports them."""
+    """Build the tetrahedra of a job's body, and store them for a bake.
+
+    An event reports the tetrahedra.
+    """
 
     def build() -> None:
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -386,18 +377,16 @@ def build_mesh(
 def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Compute and store all that a bake computes before its first frame, including the body's vibrations.
+    """Compute and store all that a bake computes before its first frame.
 
-    The event that reports the tetrahedra and the vibrations is also sent (:func:`mesh_report`).
+    The vibrations of the body are among the results. An event reports the tetrahedra and the vibrations
+    (:func:`mesh_report`).
     """
     _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
 def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
-    """Compile the kernels and call ``work``, a function that computes no frames.
-
-    Then send the event that the work is done, or that it was stopped.
-    """
+    """Compile the kernels and call ``work``, a function that computes no frames."""
     warm_up(on_event, [job])
     try:
         if should_stop():

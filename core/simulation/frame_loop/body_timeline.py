@@ -1,7 +1,6 @@
-"""State of a prepared body over time: its loads per step, its pins and its stiffness.
+"""State of a prepared body over time: its loads, its pins and its stiffness.
 
-Pins may be released; stiffness may be keyframed or set interactively. The steppers of one body and of several bodies
-use this timeline.
+Pins may be released. Stiffness may be keyframed or set interactively.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from ..preparation.prepare import Prepared
 class StateUpdate(NamedTuple):
     """Changes of a body since the previous step. A field is None if nothing has changed.
 
+    Attributes
+    ----------
     body : Prepared
         A new body, for example with other tets. The first update of a timeline always has a new body.
     pins : int
@@ -38,10 +39,14 @@ class StateUpdate(NamedTuple):
 
 
 class Invalidated(NamedTuple):
-    """Flags of what has changed since the previous step.
+    """Flags of changes since the previous step.
 
-    ``any`` is True for any change, ``body`` for a new body, ``pinned`` for other pinned unknowns, and ``stiffness`` for
-    other stiffness.
+    Attributes
+    ----------
+    any : any change
+    body : a new body
+    pinned : other pinned unknowns
+    stiffness : other stiffness
     """
 
     any: bool = False
@@ -51,9 +56,12 @@ class Invalidated(NamedTuple):
 
 
 class InteractiveChange(NamedTuple):
-    """Stiffness that the user sets interactively, as natural logarithms of factors on the keyed values.
+    """Stiffness that the user sets interactively, as natural logarithms of factors.
 
-    ``stiffness`` (K,) is for the K moduli of the materials, ``vibrations`` (k,) for the k controlled vibrations.
+    The factors multiply the keyed values.
+
+    ``stiffness`` (K,): for the K moduli of the materials.
+    ``vibrations`` (k,): for the k controlled vibrations.
     """
 
     stiffness: np.ndarray | float = 0.0
@@ -64,11 +72,13 @@ NO_INTERACTIVE_CHANGE = InteractiveChange()
 
 
 class BodyTimeline:
-    """State of a prepared job's body over time. ``space`` is the present space of the solver, ``body`` the present
-    body.
+    """State of a prepared job's body over time.
 
     Methods take a time as a frame ``at``, counted from 0, and a fraction ``part`` (0 to 1) of the interval from frame
     ``at`` - 1 to frame ``at``.
+
+    ``space``: present space of the solver.
+    ``body``: present body.
     """
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
@@ -80,32 +90,38 @@ class BodyTimeline:
         self.follow(StateUpdate(prepared))
 
     def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
-        """Set pins and stiffness to their state at the fraction ``part`` (0 to 1) of the interval from frame ``at`` - 1
-        to ``at``.
+        """Set pins and stiffness to their state at a time, and return flags of the changes.
 
-        ``by_hand`` is the stiffness that the user sets interactively. Return flags of what changed.
+        The time lies at the fraction ``part`` (0 to 1) of the interval from frame ``at`` - 1 to ``at``.
+
+        ``by_hand``: stiffness that the user sets interactively.
         """
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)
         return changed
 
     def pin_targets(self, at: int, part: float) -> np.ndarray:
-        """Return the targets (p,3), m, of the pinned unknowns at the fraction ``part`` of the interval from frame
-        ``at`` - 1 to ``at``.
+        """Return the targets (p,3), m, of the pinned unknowns at a time.
+
+        The time lies at the fraction ``part`` (0 to 1) of the interval from frame ``at`` - 1 to ``at``.
         """
         return self.body.pins.targets_at(at, part)
 
     @property
     def is_matched_by_potential(self) -> bool:
-        """True if an additional potential, not only the tets' stiffness, matches or controls the vibrations."""
+        """True if an additional potential matches or controls the vibrations.
+
+        Scaling the stiffness of the tets is not a potential.
+        """
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """Set ``taken`` in the ``report`` of a frame's last step, if the body has a matching potential.
+        """Set ``taken`` in the report of a frame's last step, if the body has a matching potential.
 
         A matching potential lowers the elastic energy, so that the body vibrates like a more accurate model. ``taken``
-        is the energy that the potential removes, relative to the largest amount that it can remove. The two energies
-        are evaluated at the unknowns ``positions`` (r,3) of the body.
+        is the energy that the potential removes, relative to the largest amount that it can remove.
+
+        ``positions`` (r,3): unknowns of the body at which the energies are evaluated.
         """
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.energy_fraction_removed(self.space.elastic, positions)
@@ -117,10 +133,12 @@ class BodyTimeline:
         theta: float,
         further: Callable[[float], Sequence[Load]] = lambda _part: (),
     ) -> tuple[Load, ...]:
-        """Return the loads in a substep (1 to ``substeps``) between frames ``at`` - 1 and ``at``.
+        """Return the loads in a substep between frames ``at`` - 1 and ``at``.
 
-        The loads are evaluated at the fraction ``theta`` of the substep. ``further`` is a function that returns more
-        loads. Its argument is the time of evaluation, as the fraction (0 to 1) of the interval between the two frames.
+        ``substep``: number from 1 to the number of substeps.
+        ``theta``: fraction of the substep at which the loads are evaluated.
+        ``further``: function that returns more loads. Its argument is the time of evaluation, as the fraction (0 to 1)
+        of the interval between the two frames.
         """
         begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
         now = lerp(begin, end, theta)
@@ -128,16 +146,14 @@ class BodyTimeline:
         return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
 
     def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
-        """Return the pin springs for a step in the interval from frame ``at`` - 1 to ``at``. The pin targets move from
-        their positions at the fraction ``begin`` of the interval to their positions at the fraction ``end``.
-        """
+        """Return the pin springs, with pin targets that move during the step."""
         if self._springs is None:
             return []
         pinned = self.body.pin_springs.pinned
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """Return a list with the potential that matches or controls the vibrations; [] without such a potential."""
+        """Return a list with the potential that matches or controls the vibrations, or []."""
         body = self.body
         if body.matching is None:
             return []
@@ -146,20 +162,13 @@ class BodyTimeline:
         return [] if load is None else [load]
 
     def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
-        """Return the factors (k,) on the stiffness of the controlled vibrations at the fraction ``part`` of the
-        interval from frame ``at`` - 1 to ``at``. Return None if vibrations are not controlled. ``by_hand`` are the
-        logarithms of the factors that the user sets interactively.
-        """
+        """Return the factors (k,) on the stiffness of the controlled vibrations, or None."""
         if self._control is None:
             return None
         return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
-        """Return the changes of pins and stiffness since the last update of the timeline.
-
-        The new time lies at the fraction ``part`` (0 to 1) of the interval from frame ``at`` - 1 to ``at``.
-        ``stiffness`` are the logarithms of the factors on the moduli that the user sets interactively.
-        """
+        """Return the changes of pins and stiffness since the last update of the timeline."""
         held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,
@@ -167,8 +176,9 @@ class BodyTimeline:
         )
 
     def follow(self, change: StateUpdate) -> Invalidated:
-        """Apply changes of a body, and return flags of what changed. The table shows which quantities each kind of
-        change affects, here and in the solvers:
+        """Apply changes of a body, and return flags of the changes.
+
+        The table shows the quantities that each kind of change affects, here and in the solvers:
 
         ==========================  ==========================  =====================  ==========
         quantity                    other pins                  other stiffness        a new body

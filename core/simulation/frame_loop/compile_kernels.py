@@ -1,5 +1,4 @@
-"""Compilation of the Numba kernels in advance, on tiny problems, with progress events. Later processes
-load the compiled kernels from disk."""
+"""Compilation of the Numba kernels in advance, on tiny problems. Later processes load the kernels from disk."""
 
 from __future__ import annotations
 
@@ -83,7 +82,7 @@ def _right_hand_sides() -> None:
 
 
 def _has_right_hand_sides(body: Body) -> bool:
-    """Return True if the simulation of a body solves linear systems with several right-hand sides at once."""
+    """Return True if simulating a body solves linear systems with several right-hand sides."""
     of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
     taken_in = of_vertices or body.initial_shape is not None or body.absorbers or body.force_fields
     is_plain = body.solver.solver in ("mixed_fem", "newton", "linearly_implicit") and body.vibration_stiffness is None
@@ -91,10 +90,7 @@ def _has_right_hand_sides(body: Body) -> bool:
 
 
 def _second_derivatives() -> None:
-    """Compute the complete second derivative of the polar stretch, so that its kernels are compiled or loaded.
-
-    The other kernels are compiled by stepping a tiny body, whose step may end before it needs this derivative.
-    """
+    """Compute the second derivative of the polar stretch, since a step of a tiny body may end before it."""
     space = space_of(_model(), SolverSettings())
     state = space.rest_state()
     time = TimeStep(state.positions, state.positions, 0.04)
@@ -148,11 +144,11 @@ class Stage:
 
     Attributes
     ----------
-    name : name of the stage, under which the kernel cache records that it is compiled
+    name : name under which the kernel cache records that the stage is compiled
     seconds : compile time, s, on an idle processor after all earlier stages; used to estimate the progress
     compile : function that compiles the kernels by running them on a tiny problem
-    is_needed : function that returns True if a body needs the stage, given the body and a flag for IPC contact;
-        rarely needed kernels are compiled at their first use instead
+    is_needed : function that returns True if a body needs the stage, given the body and a flag for IPC contact; rarely
+        needed kernels are compiled at their first use instead
     """
 
     name: str
@@ -184,7 +180,7 @@ def _penalty() -> None:
 
 
 def _stages() -> Iterator[Stage]:
-    """Yield the stages in the order of compilation, first those that a default body on a ground needs."""
+    """Yield the stages in the order of compilation."""
     energy, *energies = ENERGIES.values()
     solver, *solvers = SOLVER_KINDS
     yield Stage("tetrahedra", 11.0, _on_surface, lambda _body, _meets: True)
@@ -211,10 +207,11 @@ def _has_field_of(shape: str, body: Body) -> bool:
 
 
 def load_kernels(job: Job, live: bool = False) -> None:
-    """Load the compiled kernels for a job's steps from the disk, so that the first frame is not delayed.
+    """Load the compiled kernels for a job's steps from the disk.
 
-    The kernels are loaded by stepping a tiny body. With ``live``, contact with colliders uses penalty springs instead
-    of IPC barriers.
+    So the first frame is not delayed. The kernels are loaded by stepping a tiny body.
+
+    ``live``: True for live mode. Contact with colliders then uses penalty springs instead of IPC barriers.
     """
     surface, mesh, in_contact = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
@@ -250,7 +247,7 @@ def _meets(job: Job, live: bool) -> bool:
 
 
 def _meet(model: Model) -> None:
-    """Step a tiny body on a plate once, with IPC contact. The step compiles or loads the kernels of contact."""
+    """Step a tiny body on a plate with IPC contact, to compile or load its kernels."""
     whole, low = merge_models([model]), float(model.mesh.rest_positions[:, 2].min())
     corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
     met = make_contact_load(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
@@ -269,7 +266,7 @@ def _search(surface: SurfaceMesh) -> None:
 
 
 def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple[Load, ...]]) -> None:
-    """Step a tiny body with moving pins once, under the loads that ``loads`` returns for its space."""
+    """Step a tiny body with moving pins once, under the loads from ``loads``."""
     space = space_of(model, settings)
     state = space.rest_state()
     acting = (*loads(space), *_matching(space))
@@ -279,11 +276,7 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return a tuple with a potential that matches vibrations; () if the space is the full space.
-
-    The potential has zero stiffness, so it does not affect the step. Its kernels are compiled in advance, since nearly
-    all bodies in a subspace use such a potential.
-    """
+    """Return a potential of zero stiffness that matches vibrations, for a subspace only."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -291,13 +284,13 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
-    """Return a spring on one vertex as load. Nearly all jobs need the kernels of springs, which hold the pins."""
+    """Return a spring on one vertex as load, since nearly all jobs need the kernels of springs."""
     at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
     return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
 
 def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
-    """Return the penalty contact loads of a tiny body with a ground plane and with a moving mesh."""
+    """Return the penalty contact of a tiny body with a ground plane and with a moving mesh."""
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose.of(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
@@ -311,12 +304,14 @@ STAGES = tuple(_stages())
 
 
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
-    """Compile the kernels that are missing on the disk, and send ``phase`` events with the progress.
+    """Compile the kernels that are missing on the disk, with ``phase`` events.
 
-    With ``jobs``, compile only the kernels that are needed to bake these jobs together or, with ``live``, to step the
-    jobs in live mode. An event holds the percentage of all kernels that is compiled now, and the percentage that this
-    call will reach. With two processors or more, a second process compiles some of the stages. Processes that share the
-    cache folder never compile a stage twice: each waits at the end for stages that others are compiling.
+    An event holds the percentage of all kernels that is compiled now, and the percentage that this call will reach.
+    With two processors or more, a second process compiles some of the stages. Processes that share the cache folder
+    never compile a stage twice. Each process waits at the end for stages that others are compiling.
+
+    ``jobs``: compile only the kernels that are needed to bake these jobs together. With None, compile all kernels.
+    ``live``: compile the kernels of live mode instead of a bake.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -330,7 +325,7 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
 
 
 def compile_stages(names: Sequence[str]) -> None:
-    """Compile the named stages in the given order, except stages that another process is compiling."""
+    """Compile the named stages in order. Stages that another process is compiling are skipped."""
     by_name = {stage.name: stage for stage in STAGES}
     _compile([by_name[name] for name in names], _Progress(ignore, 0.0), wait=False)
 
@@ -340,7 +335,7 @@ def _seconds_compiled() -> float:
 
 
 def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
-    """Compile the stages that no other process is compiling; with ``wait``, then wait for the remaining stages."""
+    """Compile the stages that no other process is compiling, and by default wait for the others."""
     for patience in (0.0, math.inf) if wait else (0.0,):
         for stage in stages:
             if not jit.is_compiled(stage.name):
@@ -366,12 +361,7 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Context in which a second process also compiles the stages.
-
-    In a first bake, stage 1 takes about as long as all other stages together. So while this process compiles stage 1,
-    the second process compiles the others from stage 2 on. It tries stage 1 last, and skips stages that are being
-    compiled.
-    """
+    """Context in which a second process also compiles the stages, from the second on."""
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
         yield
@@ -402,10 +392,7 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
 
 
 class _Progress(Listener):
-    """Listener that Numba notifies of compiled kernels, and that sends an event at each new percent.
-
-    ``goal``, s, is the total compile time of the stages compiled before and of the stages to compile now.
-    """
+    """Listener of Numba's compilations that sends an event at each new percent."""
 
     def __init__(self, on_event: OnEvent, goal: float) -> None:
         self._on_event = on_event
@@ -416,10 +403,7 @@ class _Progress(Listener):
 
     @contextmanager
     def of(self, seconds: float) -> Iterator[None]:
-        """Context that reports the progress while one stage is compiled.
-
-        ``seconds`` is the usual compile time, s, of the stage.
-        """
+        """Context that reports the progress of one stage. ``seconds``: usual compile time of the stage, s."""
         self._seconds, self._began = seconds, time.process_time()
         self.on_end()
         with install_listener("numba:compile", self):
@@ -430,7 +414,7 @@ class _Progress(Listener):
         """Ignore the start of the compilation of a kernel."""
 
     def on_end(self, _event: Any = None) -> None:
-        """Send an event after the compilation of a kernel if the progress has reached a new percent."""
+        """Send an event if the progress has reached a new percent."""
         done = _seconds_compiled() + min(self._seconds, time.process_time() - self._began)
         percent = int(self._per_cent * done)
         if percent > self._told:
@@ -440,7 +424,7 @@ class _Progress(Listener):
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Context with fewer garbage collections, which otherwise take a fifth of Numba's compile time."""
+    """Context with rare garbage collections, which otherwise take a fifth of Numba's compile time."""
     before = gc.get_threshold()
     gc.set_threshold(RARELY, *before[1:])
     try:

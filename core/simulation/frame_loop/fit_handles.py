@@ -1,9 +1,9 @@
-"""Fit of skinning handles to the frames of a bake. A handle is an affine map per frame, and constant weights at the
-surface vertices blend the handles.
+"""Fit of skinning handles to the frames of a bake.
 
-Subspace solvers provide the weights. For other solvers, two kinds of weights are computed: skinning modes (smooth
-weights, the eigenvectors of an elastic Laplacian), and weights of handles at the body's pins. The bake reports the
-error of the fit, which is small for subspace solvers.
+A handle is an affine map per frame. Constant weights at the surface vertices blend the handles. Subspace solvers
+provide the weights. For other solvers, two kinds of weights are computed: skinning modes (smooth weights, the
+eigenvectors of an elastic Laplacian), and weights of handles at the body's pins. The bake reports the error of the fit,
+which is small for subspace solvers.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ from .compile_kernels import warm_up
 
 
 def mode_count(job: Job, model: Model, modes: int) -> int:
-    """Return the number of skinning modes to compute for a body if ``modes`` are requested; 0 for a subspace solver. A
-    skinning mode is a smooth weight function that blends handles (affine maps).
+    """Return the number of skinning modes to compute for a body.
 
-    The number is at least the number of connected parts of the mesh without a pin, and at most the number of free
-    vertices. A subspace solver has its own modes.
+    A skinning mode is a smooth weight function that blends handles (affine maps). The number is at least the number of
+    connected parts of the mesh without a pin, and at most the number of free vertices. The number is 0 for a subspace
+    solver, since the solver has its own modes.
+
+    ``modes``: requested number.
 
     Raises
     ------
@@ -64,10 +66,12 @@ def find_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> str:
-    """Fit handles to all frames in a store, and store the handles. Return "done" or "stopped".
+    """Fit skinning handles to all frames in a store, and store the handles.
 
-    A handle is an affine map per frame, and constant vertex weights blend the handles. ``modes`` is the requested
-    number of skinning modes, which are such weights. Stored handles that are valid are not fitted again.
+    A handle is an affine map per frame, and constant vertex weights blend the handles. Stored handles that are valid
+    are not fitted again. Return "done" or "stopped".
+
+    ``modes``: requested number of skinning modes, which are vertex weights.
     """
     try:
         if cached_handles(job, store, modes) is None:
@@ -88,11 +92,12 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fit handles to all frames in a store, and store the handles. A handle is an affine map per frame, and constant
-    vertex weights blend the handles.
+    """Fit skinning handles of a prepared body to all frames in a store, and store the handles.
 
-    ``modes`` is the number of skinning modes, which are such weights, for solvers without a subspace. The number is
+    A handle is an affine map per frame, and constant vertex weights blend the handles. The number of skinning modes is
     doubled, up to :data:`MOST_MODES`, until the largest error in any frame is below :data:`CLOSE` of the body's size.
+
+    ``modes``: initial number of skinning modes, which are vertex weights. Subspace solvers have their own weights.
 
     Raises
     ------
@@ -113,7 +118,7 @@ def keep_handles(
 def _fitted(
     job: Job, store: FrameStore, weights: np.ndarray, on_event: OnEvent, should_stop: Callable[[], bool]
 ) -> Handles:
-    """Return handles with the ``weights`` (n,h) at the surface vertices, fitted to each frame in a store."""
+    """Return handles with vertex weights (n,h), fitted to each frame in a store."""
     frames = store.frames()
     on_event(Phase("handles", 0, len(frames)))
     largest = np.abs(weights).max(axis=0, initial=0.0)
@@ -139,39 +144,25 @@ def _fitted(
 
 
 def _weights(prepared: Prepared, count: int) -> np.ndarray:
-    """Return skinning weights (n,h) at the surface vertices, for ``count`` skinning modes and one handle per group of
-    pins.
-
-    If ``count`` is 0, the result is the skinning weights of the solver's subspace.
-    """
+    """Return skinning weights (n,h) at the surface vertices, for the subspace if ``count`` is 0."""
     if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
     return prepared.embedding.apply(_modes_and_pins(prepared.model, count), prepared.model.mesh.tets)
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Return skinning weights (n,h) at the n tet vertices, computed like the weights of a subspace.
-
-    Each of the h columns holds the weights of one handle. There is one handle for each of the ``modes`` skinning modes,
-    and one for each connected group of pins.
-    """
+    """Return skinning weights (n,h) at the tet vertices: one column per mode and per group of pins."""
     found = skinning_modes(model, modes)
     _group, free, given = handle_weights(model, found.laplacian)
     return np.hstack([found.weights, free, given])
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:
-    """Return normalised coordinates for rest positions (n,3), m. Centre and size of the coordinates are exact in single
-    precision.
-
-    The centre is rounded to 32 bits. The size is rounded up to a power of two, so that dividing by the size is exact.
-    """
+    """Return normalised coordinates with a centre and a size that are exact in single precision."""
     around = Coordinates.around(rest)
     return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
 
 
 def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Convert the world positions ``points`` (n,3) to the object's local coordinates. ``matrix`` (4,4) maps local
-    coordinates to the world.
-    """
+    """Convert world positions (n,3) to the object's local coordinates."""
     return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T

@@ -34,10 +34,11 @@ from .single_body import Frame, simulate_body
 
 
 class GroupStepper:
-    """Stepper of several prepared bodies in contact, with one job per body. Frames are counted from 0.
+    """Time stepper of several prepared bodies in contact, with one job per body.
 
-    ``growths`` maps the index of each body that begins shrunk to its growth (:mod:`.overlap_growth`). Raises
-    SettingsError if the jobs are not compatible.
+    Frames are counted from 0. Raises SettingsError if the jobs are not compatible.
+
+    ``growths``: growth (:mod:`.overlap_growth`) of each body that begins shrunk, by index of the body.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -64,15 +65,15 @@ class GroupStepper:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings, each with a remedy, about collision surfaces and colliders."""
+        """Warnings about collision surfaces and colliders, each with a remedy."""
         return self._gathering.warnings
 
     @property
     def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
-        """Tuple of the name of the first body that begins inside a collider, and the displacement (x, y, z), m, that
-        moves this body out of the collider. The tuple is empty if no body begins inside a collider.
+        """Displacement that moves the first body inside a collider out of the collider.
 
-        A tuple that is not empty has the form of ``errors.OverlapError.move``.
+        The result is a tuple of the body's name and the displacement (x, y, z), m, as in ``errors.OverlapError.move``.
+        The tuple is empty if no body begins inside a collider.
         """
         return self._gathering.separation
 
@@ -83,10 +84,9 @@ class GroupStepper:
 
     @property
     def excluded_pairs(self) -> list[np.ndarray]:
-        """For each body, the pairs (k,2) of vertices of the body's collision surface that are excluded from
-        self-contact.
+        """Vertex pairs that are excluded from self-contact: one array (k,2) per body.
 
-        At these vertices the body touches or intersects itself at rest or at the first frame.
+        At these vertices of its collision surface the body touches or intersects itself at rest or at the first frame.
         """
         return self._gathering.excluded_pairs
 
@@ -100,7 +100,7 @@ class GroupStepper:
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
         """Return the contact pressures at the render vertices: one array (n,), Pa, per body.
 
-        ``states`` are the states of the bodies at the end of a frame.
+        ``states``: states of the bodies at the end of a frame.
         """
         found: dict[int, np.ndarray] = {}
         for bodies in self._last:
@@ -113,10 +113,13 @@ class GroupStepper:
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
     ) -> tuple[list[State], list[list[StepReport]]]:
-        """Return two lists with one entry per body: the state at the frame ``at``, and a list with the report of each
-        substep.
+        """Return the states at a frame and the reports of the substeps.
 
-        ``states`` are the states at the frame before. Raises Stopped between steps if ``should_stop`` returns True.
+        Both results have one entry per body: the state, and a list with the report of each substep. Raises Stopped
+        between steps if ``should_stop`` returns True. Raises CorruptFrameError if ``states`` belong to other colliders.
+
+        ``states``: states at the frame before.
+        ``at``: the frame, counted from 0.
         """
         if states[0].colliders is not None:
             if states[0].colliders.shape[1] != len(self._positions):
@@ -139,11 +142,7 @@ class GroupStepper:
         return [replace(states[0], colliders=np.array([self._positions, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
-        """Set pins, stiffness and the sizes of growing bodies for a substep between frames ``at`` - 1 and ``at``.
-
-        An island is a set of bodies that are solved as one system. The spaces and solvers of existing islands are
-        updated, too.
-        """
+        """Set pins, stiffness and the sizes of growing bodies for a substep, and update the islands."""
         substeps = self._lead.body.solver.substeps
         sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
         resized = {k for k, size in sizes.items() if size != self._sizes[k]}
@@ -158,12 +157,7 @@ class GroupStepper:
     def _solved(
         self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
     ) -> dict[Bodies, IslandSolution]:
-        """Return the solution of each island for a substep between frames ``at`` - 1 and ``at``. An island is a set of
-        bodies that are solved as one system.
-
-        ``states`` are the states of all bodies before the substep. Raises Stopped before an island is solved if
-        ``should_stop`` returns True.
-        """
+        """Return the solution of each island for a substep."""
         part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
         targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
         for k, (course, state) in enumerate(zip(self._courses, states)):
@@ -198,11 +192,7 @@ class GroupStepper:
         at: int,
         substep: int,
     ) -> IslandSolution:
-        """Return the solution of a substep for the island of ``bodies`` (indices).
-
-        ``states`` are the states of all bodies. ``targets`` (p,3), m, are the targets of the pinned unknowns of each
-        body. ``arriving`` (c,3), m, are the targets of the colliders' vertices at the end of the substep.
-        """
+        """Return the solution of a substep for the island of some bodies."""
         island, state = self._island(bodies), merge_states([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
         meeting.collider_positions, meeting.previous_collider_positions, meeting.targets = (
@@ -224,7 +214,7 @@ class GroupStepper:
         return IslandSolution(split_state(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:
-        """Return the island of ``bodies`` (indices), reused from the last step or created."""
+        """Return the island of some bodies, reused from the last step or created."""
         if bodies not in self._islands:
             space = self._space(bodies)
             solver = make_solver(space, self._lead.body.solver, self._prepared[bodies[0]].linear_solver)
@@ -232,12 +222,7 @@ class GroupStepper:
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
-        """Return the merged space of ``bodies`` (indices), with their present pins and stiffness. A merged space has
-        the unknowns of all its bodies, so that the bodies can be solved as one system.
-
-        Growing bodies have a rest shape of their present size. In a subspace, ``before`` may be an earlier merged space
-        of the same bodies. The basis of ``before`` is then kept, and only elasticity and pins are replaced.
-        """
+        """Return the merged space of some bodies, with their present pins, stiffness and sizes."""
         courses = [self._courses[k] for k in bodies]
         spaces = [course.space for course in courses]
         if not spaces[0].is_reduced:
@@ -251,18 +236,11 @@ class GroupStepper:
         return merge_subspaces(merge_models([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
-        """Return the present size of each growing body, relative to its full size, by the index of the body.
-
-        ``time`` is the number of frames since the first.
-        """
+        """Return the size of each growing body relative to its full size, by index of the body."""
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
     def _growing(self, states: Sequence[State], time: float) -> list[State]:
-        """Return the states, with new velocities and histories of the bodies that grow from a reduced initial size.
-
-        These bodies get the velocities, and the earlier positions, that they would have if only the growth moved them.
-        ``time`` is the number of frames since the first.
-        """
+        """Return the states, with the velocities of growing bodies set to those of the growth."""
         states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():
             x, before = states[k].positions, states[k].history
@@ -279,11 +257,7 @@ class GroupStepper:
                 yield load if len(bodies) == 1 else SubmodelLoad(load, part.vertices, part.blocks)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
-        """Return ``error`` with the name of the body at fault and the index of the vertex within that body.
-
-        ``error`` was raised while the ``bodies`` (indices) were solved as one system. In a subspace, the returned index
-        is the index of the unknown within the body's unknowns.
-        """
+        """Return an error of an island with the name of the body at fault and the vertex index within it."""
         if error.vertex is None:
             return error
         spaces = [self._courses[k].space for k in bodies]
@@ -296,10 +270,7 @@ class GroupStepper:
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
-    """Raise SettingsError if a potential matches or controls the vibrations of a body that is stepped with others.
-
-    A step supports such a potential only for a single body.
-    """
+    """Raise SettingsError if a potential matches or controls the vibrations of one of several bodies."""
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
         # The factors of controlled vibrations are set only once the timeline is at a frame.
         course.advance_to(min(1, job.frame_count - 1), 1.0)
@@ -319,10 +290,15 @@ def simulate_group(
 ) -> Iterator[list[Frame]]:
     """Yield the simulated frames, as a list with one :class:`Frame` per body.
 
-    Without ``start``, all frames are simulated. ``start`` is a frame number with the state of each body at that frame;
-    then only later frames are simulated. ``begun`` is called with the :class:`GroupStepper` before the first step. Two
-    kinds of bodies are simulated by :func:`simulate_body`, without a call of ``begun``: a body without IPC contact, and
-    a single body whose ``start`` was recorded in live mode.
+    Two kinds of bodies are simulated by :func:`simulate_body`: a body without IPC contact, and a single body whose
+    ``start`` was recorded in live mode.
+
+    ``start``: a frame number with the state of each body at that frame, or None. Only later frames are simulated. With
+    None, all frames are.
+    ``begun``: function that is called with the :class:`GroupStepper` before the first step. :func:`simulate_body` does
+    not call this function.
+
+    Raises CorruptFrameError if a ``start`` of several bodies was recorded in live mode.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not any_contact(jobs) or (was_played and len(jobs) == 1):
@@ -343,9 +319,10 @@ def simulate_group(
 
 
 def any_contact(jobs: Sequence[Job]) -> bool:
-    """Return True if bodies baked together can be in IPC contact with each other, themselves, or colliders.
+    """Return True if bodies baked together can be in IPC contact.
 
-    Contact with colliders counts only if the solver supports IPC contact.
+    The contact may be with each other, with themselves, or with colliders. Contact with colliders counts only if the
+    solver supports IPC contact.
     """
     body = jobs[0].body
     return len(jobs) > 1 or body.contact.self_contact or bool(body.colliders and body.solver.kind.supports_contact)

@@ -1,4 +1,4 @@
-"""Islands: bodies of a group that can touch within a step, and are solved as one system, separate from all others.
+"""Islands: groups of bodies that can touch within a step. Each island is solved as one system.
 
 A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
 reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
@@ -7,7 +7,7 @@ checked. If bodies of different islands came within reach of each other, their i
 joined island is solved again from its start. So bodies of different islands never cross in an accepted step: their
 surfaces stay out of each other's reach on the straight displacements of the step.
 
-A collider does not couple the bodies that it touches, unless it was blocked: then all bodies within its reach have to
+A collider does not couple the bodies that it touches, unless it was blocked. Then all bodies within its reach have to
 collide with it at the position where it stopped.
 
 The islands depend only on the state at the start of a step, so a resumed bake has identical islands.
@@ -37,8 +37,13 @@ Bodies = tuple[int, ...]
 
 @dataclass
 class Island:
-    """Bodies that are solved as one system. ``space``: merged space, which has the unknowns of all these bodies.
-    ``meeting``: contact load of these bodies.
+    """Bodies that are solved as one system.
+
+    Attributes
+    ----------
+    space : merged space with the unknowns of all these bodies
+    solver : solver of these bodies
+    meeting : contact load of these bodies
     """
 
     space: Space
@@ -47,18 +52,22 @@ class Island:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Contact load of the island in a tuple; empty if the island is solved without contact.
+        """Tuple with the contact load of the island, or an empty tuple.
 
-        The contact load of an island without contact pairs has no forces, but still limits steps so that no element
-        inverts. It is left out if no elastic energy of the island requires this limit.
+        Without contact pairs the contact load has no forces, but still limits steps so that no element inverts. The
+        load is left out if, in addition, no elastic energy of the island requires this limit.
         """
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class IslandSolution(NamedTuple):
-    """Result of a step of an island: the state of each body, the solver's report, and the positions of all colliders.
+    """Result of a step of an island.
 
-    ``collider_positions`` (c,3), m, are the positions of the vertices of all colliders at the end of the step.
+    Attributes
+    ----------
+    states : the state of each body
+    report : the solver's report
+    collider_positions : (c,3), m, vertices of all colliders at the end of the step
     """
 
     states: list[State]
@@ -67,10 +76,15 @@ class IslandSolution(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Motion of surface vertices in a step: first the vertices of all bodies, then those of all colliders.
+    """Motion of all surface vertices in a step.
 
-    ``start`` (s,3), m, are the positions at the start; ``body`` (s,) is the index of the body or collider of each
-    vertex; ``targets`` (c,3), m, are the prescribed positions of the colliders' vertices at the end.
+    The vertices of the bodies come first, then those of the colliders.
+
+    Attributes
+    ----------
+    start : (s,3), m, positions at the start of the step
+    body : (s,), index of the body or collider of each vertex
+    targets : (c,3), m, prescribed positions of the colliders' vertices at the end of the step
     """
 
     start: np.ndarray
@@ -79,7 +93,7 @@ class Sweep(NamedTuple):
 
     @property
     def moving(self) -> np.ndarray:
-        """Indices of the colliders that move in the step. The indices count the bodies first, then the colliders."""
+        """Indices of the colliders that move in the step, counted after the bodies."""
         colliders = slice(len(self.start) - len(self.targets), None)
         return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
 
@@ -91,8 +105,9 @@ def solve_islands(
     surface_at: Callable[[int, np.ndarray], np.ndarray],
     solve: Callable[[Bodies], IslandSolution],
 ) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
-    """Return two results of a step: the solution of each island, and the positions (c,3), m, of the colliders' vertices
-    at the end of the step.
+    """Return the solution of each island in a step, and the final positions of the colliders.
+
+    The positions are those of the colliders' vertices at the end of the step, (c,3), m.
 
     Parameters
     ----------
@@ -121,8 +136,9 @@ def solve_islands(
 
 
 def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
-    """Return the islands after joining the islands that ``pairs`` of bodies (indices) connect. The islands are ordered
-    by their first body.
+    """Return the islands after joining all islands that pairs of bodies connect.
+
+    The islands are ordered by their first body. ``pairs``: pairs of indices of bodies.
     """
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))
@@ -134,14 +150,7 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return the pairs of bodies (indices) whose islands have to be joined, and the final positions (c,3), m, of the
-    colliders' vertices.
-
-    ``end`` (s,3), m, are all surface vertices at the end of the step. ``solved`` holds the solution of each island. A
-    blocked collider couples all islands within the collider's reach. A collider without a body within reach ends at its
-    target. Any other collider ends at the position that one solution gives: the solution of the island with the body
-    that has the lowest index of all bodies within reach.
-    """
+    """Return the pairs of bodies whose islands must be joined, and the final vertices (c,3), m, of the colliders."""
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)
     for island, bodies in enumerate(solved):

@@ -26,13 +26,18 @@ from .single_body import Frame
 from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
-"""Largest relative spread, over the tets, of the factors by which the stiffness of each tet has changed. Up to this
-spread, the body's vibration modes count as unchanged.
+"""Largest relative spread of the tets' stiffness factors at which the vibration modes count as unchanged.
+
+A factor is the ratio by which the stiffness of a tet has changed.
 """
 
 
 class Grab(NamedTuple):
-    """Spring from a vertex of the surface to a target. ``target`` (3,) is a position, m. ``stiffness`` is in N/m."""
+    """Spring from a vertex of the surface to a target.
+
+    ``target`` (3,), m: position of the target.
+    ``stiffness``, N/m.
+    """
 
     vertex: int
     target: np.ndarray
@@ -58,17 +63,22 @@ class LiveBody:
         self.reset()
 
     def reset(self) -> Frame:
-        """Return the first frame, from which stepping continues without grabs and at zero velocity."""
+        """Reset the body to its first frame, at zero velocity and without grabs, and return that frame."""
         self._grabs: dict[int, Grab] = {}
         self._frame = Frame(self._job.frame_start, self._prepared.first_state(), [])
         return self._frame
 
     def advance(self, grabs: Sequence[Grab]) -> Frame:
-        """Step the body to the next frame while the springs ``grabs`` pull at it, and return that frame.
+        """Step the body to the next frame while springs pull at it, and return that frame.
+
+        ``grabs``: these springs.
 
         Raises
         ------
-        SpringError : a grab's vertex does not exist. SinewError : the step failed; the state of the body is unchanged.
+        SpringError
+            A grab's vertex does not exist.
+        SinewError
+            The step failed. The state of the body is unchanged.
         """
         before, now = self._grabs, self._renewed(grabs)
         number, last = self._frame.number + 1, self._job.frame_end
@@ -79,12 +89,16 @@ class LiveBody:
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
-        """Set the Young's moduli of the materials, Pa, and the factors on the stiffness of the controlled vibrations.
+        """Set the stiffness of the materials and of the controlled vibrations.
 
-        The moduli are in the order of ``settings.moduli``; empty sequences restore the keyed values. Elastic forces
-        change at once. The stiffness of contact is computed only once, when the body is prepared, and does not change.
+        ``youngs_moduli``, Pa: in the order of ``settings.moduli``.
+        ``vibrations``: factors on the stiffness of the controlled vibrations.
+
+        An empty sequence restores the keyed values. Elastic forces change at once. The stiffness of contact does not
+        change.
+
         Return True if the subspace or the matched vibrations become approximate, since they were computed for another
-        distribution of stiffness. Raise SettingsError for values out of range.
+        distribution of stiffness. Raises SettingsError if a value is out of range.
         """
         body, unbounded = self._job.body, np.finfo(np.float64)
         stiffness = _change(
@@ -138,10 +152,7 @@ class LiveBody:
 def _change(
     old: Sequence[float], new: Sequence[float], bounds: tuple[float, float], wrong: SettingsError
 ) -> np.ndarray:
-    """Return the natural logarithms (k,) of the ratios of ``new`` to ``old`` values; zeros if ``new`` is empty.
-
-    Raise the error ``wrong`` if a new value is out of ``bounds``, or if there are more or fewer new values than old.
-    """
+    """Return the natural logarithms (k,) of the ratios of new to old values, or raise ``wrong``."""
     if not len(new):
         return np.zeros(len(old))
     values, (least, most) = np.array(new, dtype=np.float64), bounds
@@ -151,11 +162,13 @@ def _change(
 
 
 def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
-    """Return the springs, one per grabbed vertex, with which a bake repeats a take (recorded live session).
+    """Return the springs with which a bake repeats a take (recorded live session).
 
-    ``frames`` holds the grabs of each frame. Springs act in the step that leads to a frame, and no step leads to the
-    first frame. So the grabs of the first frame are ignored.
-    ``first_positions`` (n,3), m, are the surface vertices at the first frame.
+    There is one spring per grabbed vertex. Springs act in the step that leads to a frame. No step leads to the first
+    frame, so the grabs of the first frame are ignored.
+
+    ``frames``: grabs of each frame.
+    ``first_positions`` (n,3), m: surface vertices at the first frame.
     """
     vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
     springs = []

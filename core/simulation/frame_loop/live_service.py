@@ -1,4 +1,7 @@
-"""Service of live mode in the child process: it executes commands, answers with events and stores recorded frames."""
+"""Service of live mode in the child process.
+
+The service executes commands, answers with events and stores recorded frames.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +48,12 @@ def serve(
     commands: Iterable[str],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Prepare a job's body for live mode and execute ``commands``, which are lines with one command each.
+    """Prepare a job's body for live mode and execute commands.
+
+    ``commands``: lines with one command each.
 
     The service ends after the last command, or when ``should_stop`` returns True. Raises SettingsError if the solver
-    does not support live mode, and SinewError if the body cannot be prepared.
+    does not support live mode. Raises SinewError if the body cannot be prepared.
     """
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
@@ -70,17 +75,21 @@ def serve(
 
 
 def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
-    """Return the arrays, by name, with which an interface draws a body: n render vertices, h handles, c cubature
-    points.
+    """Return the arrays with which an interface draws a body, by name.
 
-    ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
-    Each render vertex lies in a tet, which blends the K moduli of the body's materials (``settings.moduli``).
-    ``materials`` (n,K) are the weights of the moduli in the tet of each vertex. ``log_stiffness`` (n,) is the base-10
-    logarithm of the blended Young's modulus, Pa.
+    There are n render vertices, h handles and K moduli of the body's materials (``settings.moduli``). Each render
+    vertex lies in a tet, which blends the moduli.
 
-    A body in a subspace also has ``clusters`` (n,), the cubature point per vertex; ``points_rest`` (c,3) m,
-    ``points_weights`` (c,h) and ``points_volume`` (c,) m³ of the cubature points; and the ``eigenvalues`` (m,) 1/s² of
-    its m modes. Any other body has one handle with zero weights and no eigenvalues.
+    - ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,) and ``size`` (1,) are as in :mod:`subspaces.skinning`.
+    - ``materials`` (n,K): weights of the moduli in the tet of each vertex.
+    - ``log_stiffness`` (n,): base-10 logarithm of the blended Young's modulus, Pa.
+    - ``eigenvalues`` (m,), 1/s², of the m modes of a subspace.
+
+    A body in a subspace also has arrays for its c cubature points. Any other body has one handle with zero weights and
+    no eigenvalues.
+
+    - ``clusters`` (n,): cubature point per vertex.
+    - ``points_rest`` (c,3) m, ``points_weights`` (c,h) and ``points_volume`` (c,) m³ of the cubature points.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
     parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
@@ -129,10 +138,7 @@ class _Service:
         self._on_event(Ready(first.number, *count, **self._shape(first)))
 
     def _shape(self, frame: Frame) -> dict[str, str]:
-        """Return the displayed shape of a frame, encoded in base 64: ``handles`` in a subspace, else ``positions``.
-
-        Handles are 64-bit floats; positions, of the surface vertices, are 32-bit floats.
-        """
+        """Return the displayed shape of a frame in base 64: ``handles`` (64-bit) or ``positions`` (32-bit)."""
         if self._shown is not None:
             handles = self._shown.of(frame.state.positions).astype("<f8")
             return {"handles": base64.b64encode(handles.tobytes()).decode()}
@@ -144,9 +150,9 @@ class _Service:
         return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
 
     def answer(self, command: Event | None) -> None:
-        """Execute one command. Its errors are sent as events; a failed step leaves the body unchanged.
+        """Execute one command, and send its errors as events.
 
-        StoreError is raised if a frame cannot be stored while recording, since the recording would lack that frame.
+        Raises StoreError if a frame cannot be stored while recording, since the recording would lack that frame.
         """
         began = time.perf_counter()
         try:

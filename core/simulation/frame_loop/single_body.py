@@ -1,4 +1,7 @@
-"""Time loop of one body without IPC contact; :func:`.group.simulate_group` steps bodies in contact."""
+"""Time loop of one body without IPC contact.
+
+:func:`.group.simulate_group` steps bodies in contact.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,9 @@ from .stepper import Stepper
 
 @dataclass(frozen=True)
 class Frame:
-    """Simulated frame of a body: its number, the state at it, and the reports of its substeps.
+    """Simulated frame of a body: its number, its state and the reports of its substeps.
 
-    ``pressure`` (n,), Pa, is the contact pressure at the surface vertices; None for the first frame, and without IPC
-    contact.
+    ``pressure`` (n,), Pa: contact pressure at the surface vertices. None for the first frame, and without IPC contact.
     """
 
     number: int
@@ -34,10 +36,13 @@ def simulate_body(
     start: tuple[int, State] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Frame]:
-    """Yield the simulated frames of a body: all frames, or those after ``start``, a frame number with the state at it.
+    """Yield the simulated frames of a body.
 
-    The first frame is the initial state, by default the rest shape; no step leads to it. Raises Stopped between steps
+    The first frame is the initial state, by default the rest shape. No step leads to it. Raises Stopped between steps
     if ``should_stop`` returns True.
+
+    ``start``: a frame number with the state at that frame, or None. Only later frames are simulated. With None, all
+    frames are.
     """
     stepper = Stepper(job, prepared)
     if start is None:

@@ -15,7 +15,7 @@ from .body_timeline import NO_INTERACTIVE_CHANGE, BodyTimeline, InteractiveChang
 
 
 class Stepper:
-    """Stepper of one prepared body from frame to frame. Frames are counted from 0."""
+    """Time stepper of one prepared body, from frame to frame. Frames are counted from 0."""
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._course = job, BodyTimeline(job, prepared)
@@ -34,13 +34,15 @@ class Stepper:
         should_stop: Callable[[], bool] = lambda: False,
         by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE,
     ) -> tuple[State, list[StepReport]]:
-        """Return the state at the frame ``at``, stepped from ``state`` at the frame before, and the reports of the
-        substeps.
+        """Return the state at a frame, and the reports of the substeps.
 
-        ``further`` is a function that returns additional loads at a time during the step. The stepper passes it the
-        time as the fraction (0 to 1) of the interval between the two frames.
-        ``by_hand`` is the stiffness that the user sets interactively. Raises Stopped between steps if ``should_stop``
-        returns True.
+        ``state``: state at the frame before.
+        ``at``: the frame, counted from 0.
+        ``further``: function that returns additional loads. Its argument is a time, as the fraction (0 to 1) of the
+        interval between the two frames.
+        ``by_hand``: stiffness that the user sets interactively.
+
+        Raises Stopped between steps if ``should_stop`` returns True.
         """
         job, course, reports = self._job, self._course, []
         substeps = job.body.solver.substeps
@@ -61,7 +63,7 @@ class Stepper:
         return state, reports
 
     def follow(self, change: StateUpdate) -> None:
-        """Update the body's timeline (:meth:`BodyTimeline.follow`) and the solver after a change of the body."""
+        """Update the body's timeline and the solver after a change of the body."""
         changed = self._course.follow(change)
         if changed.body:
             self._solver = make_solver(self.space, self._job.body.solver, self._course.body.linear_solver)

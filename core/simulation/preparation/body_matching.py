@@ -1,5 +1,7 @@
-"""Matching of a body's lowest vibrations with the vibrations of the same mesh in the full space, or of a finer mesh
-(:mod:`eigenfit`)."""
+"""Matching of a body's lowest vibrations with a more accurate model (:mod:`eigenfit`).
+
+The more accurate model is the same mesh in the full space, or a finer mesh.
+"""
 
 from __future__ import annotations
 
@@ -47,29 +49,33 @@ from ...methods.subspaces.space import Space
 from .body_model import body_model, fields_of, pinned_surface
 
 STIFFEST = 1e8
-"""Largest ratio of two Young's moduli of a body whose vibrations are computed. Moduli above STIFFEST times the lowest
-modulus are reduced to this limit, since regions that stiff are rigid in any case. With a limit of 1e10, round-off
-changes the lowest frequency of a bar of two materials by 5 %.
+"""Largest ratio of two Young's moduli of a body whose vibrations are computed.
+
+Moduli above STIFFEST times the lowest modulus are reduced to this limit. Regions that stiff are rigid in any case. With
+a limit of 1e10, round-off changes the lowest frequency of a bar of two materials by 5 %.
 """
 
 
 FIRM_PINS = 40.0
-"""Factor on the stiffness of pin springs for the vibrations of the body to be matched. A bake that matches the
-vibrations of a finer mesh keeps the factor. Under load, pin springs stiffen by up to 4000 times. The matching potential
-corrects the body alone, so springs that are soft without load and stiff under load would make the correction wrong.
-With a factor of 1, the error was up to 40 % of the amplitude under weight. With 20 to 200 it is 4 to 14 % under any
-load, and without a match 42 to 76 %.
+"""Factor on the stiffness of pin springs for the vibrations of the body to be matched.
+
+A bake that matches the vibrations of a finer mesh keeps the factor. Under load, pin springs stiffen by up to 4000
+times. The matching potential corrects the body alone. Springs that are soft without load and stiff under load would
+make the correction wrong. With a factor of 1, the error was up to 40 % of the amplitude under weight. With 20 to 200 it
+is 4 to 14 % under any load, and without a match 42 to 76 %.
 """
 
 SWING = 0.1
-"""Amplitude, divided by the body's size, at which the stiffness of a finer body's pin springs is computed. The body is
-deflected in the shape of its slowest vibration, and its largest displacement is the amplitude.
+"""Amplitude at which the stiffness of a finer body's pin springs is computed, divided by the body's size.
+
+The body is deflected in the shape of its slowest vibration. The amplitude is the largest displacement.
 """
 
 GIVING = 4.5
-"""Largest value of ``e L / c`` at which vibrations are matched; above it, pins hold too little of the body. L is the
-body's size, c the side of a cell, and e the fraction of the slowest vibration's energy in the pin springs. e grows with
-c. Errors of bars, as fractions of the amplitude:
+"""Largest value of ``e L / c`` at which vibrations are matched. Above it, pins hold too little of the body.
+
+L is the body's size, c the side of a cell, and e the fraction of the slowest vibration's energy in the pin springs.
+e grows with c. Errors of bars, as fractions of the amplitude:
 
 - whole end pinned, value 1.3: 2 %
 - three quarters of an end pinned, value 3.3: 6 %; without a match 5 to 19 %
@@ -78,12 +84,14 @@ c. Errors of bars, as fractions of the amplitude:
 
 
 SWINGS = 2
-"""Duration of the trial simulation that compares a body with a finer mesh, in periods of the finer mesh's slowest
-vibration. After one period, small errors of the frequency would hardly be visible.
+"""Duration of the trial simulation, in periods of the finer mesh's slowest vibration.
+
+The trial simulation compares a body with a finer mesh. After one period, small errors of the frequency would hardly be
+visible.
 """
 
 TRYING = 0.4
-"""Progress (0 to 1) that is reported once the vibrations are computed; the trial simulation takes the rest."""
+"""Progress (0 to 1) of the matching once the vibrations are computed. The trial simulation takes the rest."""
 
 
 def body_matching(
@@ -97,12 +105,15 @@ def body_matching(
     on_progress: OnProgress,
     collides: bool = False,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches the body's vibrations, controls their stiffness, or both, and the report of the
-    match. The method is None if it is not requested or not possible.
+    """Return the method that matches or controls the body's vibrations, and a report.
 
-    Pins count only if they hold in all frames after the first, since one match serves all frames. ``pinned`` are the
-    pins of the surface, ``pins`` the pins of the solver's unknowns, and ``points`` the surface vertices. ``collides``
-    is True if the body is solved together with other bodies.
+    The method is None if no match is requested or possible. Only pins that hold in all frames after the first count,
+    since one match serves all frames.
+
+    ``pinned``: pins of the surface.
+    ``pins``: pins of the solver's unknowns.
+    ``points``: surface vertices as functions of the unknowns.
+    ``collides``: True if the body is solved together with other bodies.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
@@ -151,12 +162,7 @@ def body_matching(
 def _subspace_at_rest(
     subspace: Subspace, pins: PinSchedule, lasting: PinnedSurface, spring_moduli: np.ndarray, softest: float
 ) -> tuple[Space, Springs | None]:
-    """Return the subspace whose vibrations are computed, and its pin springs; None for the springs if there are none.
-
-    The unknowns that ``pins`` hold in all frames after the first are prescribed in the subspace. The springs hold the
-    pins ``lasting``. ``spring_moduli`` (m,), Pa, are the moduli per tet that set the stiffness of the springs. The
-    Young's moduli of the body are limited to STIFFEST times ``softest``, Pa.
-    """
+    """Return the subspace for vibrations, and its pin springs or None."""
     given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
     elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
     space = replace(subspace.model, elastic=elastic, pinned=given)
@@ -173,11 +179,7 @@ def _matched(
     factors: np.ndarray | None,
     trial: ErrorTest | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """Match vibrations by the best of the ``methods``, control them by stiffness ``factors`` (frames,k), or both.
-
-    ``trial`` measures the error of each method in a trial simulation. Return the method, or None if it does not reduce
-    the error, and the report of the match.
-    """
+    """Return the method that matches or controls the vibrations, or None, and the report of the match."""
     chosen = sufficient_mode_count(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
     others = choices(spectra, count, not chosen)
@@ -208,10 +210,7 @@ def _matched(
 
 
 class _Finer(NamedTuple):
-    """Finer body to match: its model, and its pins that hold in all frames after the first.
-
-    ``moduli`` (m,), Pa, are the Young's moduli of its tets, from which the stiffness of pin springs is computed.
-    """
+    """Finer body to match: its model, its permanent pins and its Young's moduli (m,), Pa."""
 
     model: Model
     pinned: PinnedSurface
@@ -228,13 +227,7 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
-    """Return the trial simulation that measures the error of the body's matched vibrations.
-
-    The trial compares the body with a reference simulation. The pins are at rest in both. The reference is the body
-    ``finer``, without FIRM_PINS. If ``finer`` is None, the reference is the mesh of the body in the full space.
-    ``lasting`` are the pins that hold in all frames after the first. ``spring_moduli`` (m,), Pa, set the stiffness of
-    the springs of these pins. Returns None if the reference is too large, or fails.
-    """
+    """Return the trial simulation that measures the error of the matched vibrations, or None."""
     rest = job.body.surface.positions[lasting.pinned]
 
     def held(by: Space, pins: PinnedSurface, moduli: np.ndarray) -> list[Load]:
@@ -265,16 +258,13 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the matrix (k,r) from the r unknowns of a space to positions at k points of the model's body.
-
-    ``positions`` (k,3), m, are the points at rest.
-    """
+    """Return the matrix (k,r) from the unknowns of a space to the positions of points of a body."""
     by_vertices = embed(positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 
 def _of_pins(pinned: PinnedSurface) -> str:
-    """Return the report's sentence about pins that hold in some frames but not in all; "" if there are none."""
+    """Return the report's sentence about pins that hold in some frames only, or ""."""
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""
@@ -283,9 +273,10 @@ def _of_pins(pinned: PinnedSurface) -> str:
 
 
 def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface]:
-    """Return the model of the job's body on a finer lattice, which only serves for vibrations, and its pins.
+    """Return a model of the job's body on a finer lattice, and its pins.
 
-    MatchError if the lattice cannot be made, or if ``is_checked`` and it does not fit into the free memory.
+    The model only serves for vibrations. Raises MatchError if the lattice cannot be made. Raises MatchError if
+    ``is_checked`` and the lattice does not fit into the free memory.
     """
     body = job.body
     finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
@@ -304,13 +295,7 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
 def _at_rest(
     model: Model, pinned: PinnedSurface, softest: float, firmness: float
 ) -> tuple[Model, PinnedSurface, np.ndarray]:
-    """Return the model whose vibrations are computed, its pins, and the moduli (m,), Pa, that set the stiffness of the
-    pin springs in each tet.
-
-    Only pins that hold in all frames after the first count. ``firmness`` is a factor on the stiffness of pin springs.
-    The Young's moduli are limited to STIFFEST times ``softest``, Pa. ``softest`` is the lowest modulus of the body
-    itself, also if ``model`` is a finer model of the body.
-    """
+    """Return the model for vibrations, its permanent pins, and the moduli (m,), Pa, of the pin springs."""
     softer, lasting = _softer(model.elastic.youngs_modulus, softest), pinned.always()
     spring_moduli = firmness * softer[model.elements.of_tet] * model.youngs_modulus
     held, anchors = lasting.schedule().held_corners(0), lasting.holding(0, spring_moduli)
@@ -322,13 +307,10 @@ def _at_rest(
 
 
 def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
-    """Return a finer body whose pin springs have the stiffness of a deflected body.
+    """Return a finer body with pin springs as stiff as in a deflected body.
 
-    The deflection has the shape of the body's slowest vibration and the amplitude :data:`SWING`. The springs stiffen
-    strongly as their extension approaches a length called reach. A force that would extend a spring of constant
-    stiffness by the fraction g of the reach extends the stiffening spring by about ``g / (1 + g)`` of the reach
-    (:mod:`stiffening_springs`). ``moduli`` (m,), Pa, are those of the tets. MatchError if the pins hold too little of
-    the body (:data:`GIVING`).
+    A force that would extend a spring of constant stiffness by the fraction g of its reach extends the stiffening
+    spring by about ``g / (1 + g)`` of the reach (:mod:`stiffening_springs`).
     """
     if finer.anchors is None or not finer.anchors.nnz:
         return finer
@@ -343,6 +325,5 @@ def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
 
 
 def _softer(E: np.ndarray, softest: float) -> np.ndarray:
-    """Return the factors (m,), at most 1, that limit the Young's moduli E (m,), Pa, to STIFFEST times
-    ``softest``, Pa."""
+    """Return the factors (m,) that limit the Young's moduli E to STIFFEST times ``softest``, Pa."""
     return np.minimum(1.0, STIFFEST * softest / E)

@@ -1,4 +1,4 @@
-"""Model of a job's body on any of its tetrahedral meshes, with materials and pins."""
+"""Model of a job's body on a tetrahedral mesh, with materials and pins."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
-"""Limits of the number of pins that are sampled in a subspace. The number is at most A_MODE pins per mode, as many as a
-mode has unknowns, or at most IN_SUBSPACE if that is more.
+"""Limits of the number of pins that are sampled in a subspace.
+
+The number is at most the larger of two limits: A_MODE pins per mode, and IN_SUBSPACE pins. A mode has A_MODE unknowns.
 """
 
 
 def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
-    """Return the material parameters of each tet of ``mesh``. ``embedding`` embeds the body's surface in the mesh."""
+    """Return the material parameters of each tet of a mesh.
+
+    ``embedding``: embedding of the body's surface in the mesh.
+    """
     body = job.body
     return material_fields(
         mesh,
@@ -38,9 +42,9 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """Return the pins of the job, as vertices of its surface embedded in the mesh.
+    """Return the pins of the job, as surface vertices embedded in the mesh.
 
-    In a subspace only a limited number of pins is sampled, which suffices since the body deforms smoothly.
+    In a subspace only a limited number of pins is sampled. This suffices, since the body deforms smoothly.
     """
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
@@ -48,12 +52,11 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
-    """Return the dynamic nodes, whose motion the solver ConJac integrates in time. Return None if the solver takes no
-    dynamic nodes.
+    """Return the dynamic nodes of the solver ConJac, or None for other solvers.
 
-    A node is a region around a tet vertex. The user chooses surface vertices. The node of a surface vertex is centred
-    at a vertex of the tet that contains the surface vertex: the vertex with the largest barycentric weight that is not
-    in ``pinned``. If all vertices of the tet are in ``pinned``, no node is added.
+    ConJac integrates the motion of these nodes in time. A node is a region around a tet vertex. For each surface vertex
+    that the user chose, the node is centred at a corner of the containing tet: the corner with the largest barycentric
+    weight among those not in ``pinned``. If all corners of the tet are in ``pinned``, no node is added.
     """
     if not job.body.solver.kind.takes_nodes:
         return None
@@ -66,15 +69,19 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
 
 
 def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
-    """Return the Young's modulus of each tet, (m,), Pa, reduced at interfaces of soft and stiff tets.
+    """Return the Young's modulus of each tet, (m,), Pa.
 
-    Tets that the job itself provides keep the moduli of their materials, as in other finite element codes.
+    The moduli are reduced at interfaces of soft and stiff tets. Tets that the job itself provides keep the moduli of
+    their materials, as in other finite element codes.
     """
     return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
 
 
 def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
-    """Return the model of the body on ``mesh`` with the pins that hold until frame ``frame``, counted from 0."""
+    """Return the model of the body on a mesh.
+
+    ``frame``, counted from 0: the model has the pins that hold until this frame.
+    """
     stiffness = stiffness_of(job, mesh, fields)
     model = build_model(
         mesh,

@@ -1,10 +1,11 @@
 """Correction of the displayed surface, so that pinned vertices lie exactly at their targets.
 
 Springs hold the pins of a surface that cuts through tets (:mod:`constraints.anchors`). Under load, the springs yield by
-about a twentieth of a cell. Where a pin touches another object, the user would see this as a gap. So pinned vertices
-are moved to their targets. Vertices within one cell of a pin follow the nearest pin, less with distance. A frame whose
-last step was blocked is shown without the correction: its pins could not reach their targets without crossing an
-obstacle.
+about a twentieth of a cell. Where a pin touches another object, this would be visible as a gap. So pinned vertices are
+moved to their targets. Vertices within one cell of a pin follow the nearest pin, less with distance.
+
+A frame with a blocked last step is shown without the correction. Its pins could not reach their targets without
+crossing an obstacle.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from ...mechanics.constraints.anchors import cell_sides
 from ...mechanics.constraints.pins import PinnedSurface
 
 REACH = 1.0
-"""Distance from a pin, in lattice cells, up to which vertices follow when the pin is moved to its target."""
+"""Distance from a pin, in lattice cells, up to which vertices follow the pin to its target."""
 
 
 class PinCorrection:
-    """Correction of a displayed surface. It moves pinned vertices to their targets, and nearby vertices partly along.
+    """Correction that moves the pinned vertices of a displayed surface to their targets.
 
-    ``rest_positions`` (n,3), m, are the rest positions of the surface vertices.
+    Nearby vertices move partly along. ``rest_positions`` (n,3), m: surface vertices at rest.
     """
 
     def __init__(self, rest_positions: np.ndarray, embedding: Embedding, pinned: PinnedSurface) -> None:
@@ -38,7 +39,11 @@ class PinCorrection:
             self._pin, self._follow = pin[self._near], follow[self._near, None]
 
     def apply(self, surface: np.ndarray, frame: int) -> np.ndarray:
-        """Return ``surface`` (n,3), m, with the pins that hold at ``frame`` (counted from 0) moved to their targets."""
+        """Return the surface with its pinned vertices at their targets, (n,3), m.
+
+        ``surface`` (n,3), m: simulated surface vertices.
+        ``frame``: frame of the pins, counted from 0.
+        """
         if len(self._near) == 0:
             return surface
         pinned = self._pinned

@@ -1,9 +1,9 @@
-"""Force fields at any time. All values of a field, and its noise, are interpolated linearly between frames.
+"""Interpolation of force fields in time.
 
-Sampled tracks have one value per frame, or one for all frames. At the fraction f between two frames, the value is ``(1
-- f) before + f after``. Interpolated axes are normalised. Infinite limits of distance stay infinite. Noise is a hash of
-the seed and the frame number, not a random sequence, so that a resumed bake and another machine compute the same
-values.
+All values of a field, and its noise, are interpolated linearly between frames. Sampled tracks have one value per frame,
+or one for all frames. At the fraction f between two frames, the value is ``(1 - f) before + f after``. Interpolated
+axes are normalised. Infinite limits of distance stay infinite. Noise is a hash of the seed and the frame number, not a
+random sequence. So a resumed bake and another machine compute the same values.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from ...mechanics.forces.field_samples import FieldSamples
 
 
 class Absorbing:
-    """Absorbing surfaces, interpolated between frames. The search tree of a static surface is built once."""
+    """Absorbing surfaces, interpolated between frames."""
 
     def __init__(self, absorbers: Sequence[Absorber]) -> None:
         self._absorbers = absorbers
         self._last: list[tuple[np.ndarray, float, AbsorbingSurface] | None] = [None] * len(absorbers)
 
     def at(self, frame: int, fraction: float) -> tuple[AbsorbingSurface, ...]:
-        """Return all absorbing surfaces at a ``fraction`` (0 to 1) between frames ``frame`` - 1 and ``frame``, counted
-        from 0."""
+        """Return all absorbing surfaces at a time between frames ``frame`` - 1 and ``frame``.
+
+        Frames are counted from 0. ``fraction``, 0 to 1: position of the time between the two frames.
+        """
         return tuple(self._surface(k, frame, fraction) for k in range(len(self._absorbers)))
 
     def _surface(self, k: int, frame: int, fraction: float) -> AbsorbingSurface:
@@ -47,9 +49,11 @@ class Absorbing:
 def interpolate_field(
     field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
 ) -> EvaluatedField:
-    """Return the force field at a ``fraction`` (0 to 1) between frames ``frame`` - 1 and ``frame``, counted from 0.
+    """Return the force field at a time between frames ``frame`` - 1 and ``frame``.
 
-    ``absorbing`` are all absorbing surfaces of the job at that time.
+    Frames are counted from 0.
+    ``fraction``, 0 to 1: position of the time between the two frames.
+    ``absorbing``: all absorbing surfaces of the job at that time.
     """
 
     def now(values: np.ndarray | None) -> np.ndarray | None:
@@ -92,6 +96,5 @@ def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
 
 
 def _waver(seed: int, frame: int) -> float:
-    """Return the noise at a frame: a number from -1 to 1, which depends on the seed and the frame only, on any
-    machine."""
+    """Return the noise of a seed at a frame, from -1 to 1."""
     return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0

@@ -1,4 +1,4 @@
-"""Unknowns of a body at the first frame (tet vertices or subspace unknowns) if it does not begin in its rest shape."""
+"""Unknowns at the first frame of a body that does not begin in its rest shape."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ BESIDE = 0.01
 
 
 NEIGHBOURS = 12
-"""Number of surface vertices that a tet vertex follows: enough to fit a rotation, few enough to follow a bend."""
+"""Number of surface vertices that a tet vertex follows.
 
-OPEN_TURN = 1e-6
-"""Weight of the identity in the fit of a rotation. The weight matters only if the points leave the rotation
-undetermined.
+The number is large enough to fit a rotation, and small enough to follow a bend.
 """
 
+OPEN_TURN = 1e-6
+"""Weight of the identity in the fit of a rotation. It matters only if the points do not determine the rotation."""
+
 PRIOR = 1e-4
-"""Weight of the displacements of tet vertices in the least-squares correction of their positions. The distance of the
-surface from its initial shape has the weight 1.
+"""Weight of the displacements of tet vertices in the least-squares correction of their positions.
+
+The distance of the surface from its initial shape has the weight 1.
 """
 
 
 def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
-    """Return the positions (n,3), m, of the tet vertices at the job's first frame. Return None if the body begins at
-    rest.
+    """Return the tet vertices (n,3), m, at the job's first frame, or None at rest.
 
     Each tet vertex first follows the surface around it rigidly. A least-squares correction then brings the embedded
     surface to its initial shape. Prescribed vertices begin at their pins' targets.
@@ -54,11 +55,7 @@ def initial_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSc
 
 
 def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Return the vertices X (n,3), m, after each vertex has moved rigidly with the surface points nearest to it.
-
-    The surface points move from ``rest`` (s,3), m, to ``moved`` (s,3), m. The rigid motion is the best-fit rotation
-    about the centre of the nearest points, with larger weights for nearer points.
-    """
+    """Return the vertices X (n,3), m, moved rigidly with the nearest surface points from ``rest`` to ``moved``."""
     count = min(NEIGHBOURS, len(rest))
     distance, near = cKDTree(rest).query(X, k=count)
     distance, near = distance.reshape(len(X), count), near.reshape(len(X), count)
@@ -75,11 +72,13 @@ def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.nd
 
 
 def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.ndarray | None:
-    """Return the unknowns (r,3) of a subspace at the job's first frame. Return None if the body begins at rest.
+    """Return the unknowns (r,3) of a subspace at the job's first frame, or None at rest.
 
     The unknowns minimise the squared distance of the surface from its initial shape, weighted by area. Unknowns that
     pins prescribe are at their targets. The interior has no weight, since the initial shape is known on the surface
-    only. ``points`` are the surface vertices in the subspace.
+    only.
+
+    ``points``: surface vertices in the subspace.
     """
     if job.body.initial_shape is None:
         return None
@@ -90,10 +89,10 @@ def initial_unknowns(job: Job, points: ReducedPoints, pins: PinSchedule) -> np.n
 
 
 def initial_warnings(job: Job, points: EmbeddedPoints | ReducedPoints, start: np.ndarray | None) -> list[str]:
-    """Return a list with one warning and its remedy if the surface at the first frame misses the job's initial shape.
-    Return [] otherwise.
+    """Return a warning with its remedy if the body cannot begin in its initial shape, else [].
 
-    ``start`` are the unknowns at the first frame, None at rest. ``points`` are the surface vertices.
+    ``points``: surface vertices as functions of the unknowns.
+    ``start``: unknowns at the first frame, or None at rest.
     """
     if start is None:
         return []

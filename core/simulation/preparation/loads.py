@@ -1,7 +1,8 @@
 """Loads on a body in each substep: springs, penalty contact with colliders, accelerations and force fields.
 
-Spring targets and collider positions are interpolated linearly between the samples of their tracks, strengths and
-accelerations between frames. Loads depend on frame and substep only, so a resumed bake computes the same bits.
+Spring targets and collider positions are interpolated linearly between the samples of their tracks. Strengths and
+accelerations are interpolated between frames. Loads depend on frame and substep only, so a resumed bake computes the
+same bits.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 
 LEAST = ColliderSettings.__dataclass_fields__["thickness"].metadata["range"][0]
-"""Smallest thickness of a collider that the settings allow, m."""
+"""Smallest thickness of a collider in the settings, m."""
 
 
 class Loads:
@@ -55,7 +56,7 @@ class Loads:
     space : the model itself, or its subspace
     embedding : embedding of the job's surface in the model's mesh
     solver : class of the direct linear solver for the extension of accelerations from the surface into the body
-    choose : function that selects a given number of contact points, with the signature of :func:`farthest_points`
+    choose : function that selects a given number of contact points, called like :func:`farthest_points`
 
     Raises
     ------
@@ -95,10 +96,9 @@ class Loads:
         self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
 
     def without(self, colliders: Collection[int]) -> Loads:
-        """Return the loads without penalty contact with some of the body's colliders, which have an IPC barrier
-        instead.
+        """Return the loads without penalty contact for some colliders.
 
-        ``colliders`` are the indices of these colliders in ``Body.colliders``.
+        These colliders have an IPC barrier instead. ``colliders``: their indices in ``Body.colliders``.
         """
         left, gone = copy(self), [self._contacts[k] for k in colliders]
         left._movers = [mover for mover in self._movers if mover not in gone]
@@ -106,10 +106,13 @@ class Loads:
         return left
 
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
-        """Return the mask (p,) bool of the contact points that pins hold; None for a body without contact points.
+        """Return the mask (p,) bool of the contact points that pins hold.
 
-        Pins hold a point if its unknowns are prescribed, or if its tet contains a pin spring. ``given`` are the indices
-        of the prescribed unknowns, and ``springs`` are the pin springs.
+        Pins hold a point if its unknowns are prescribed, or if its tet contains a pin spring. Return None for a body
+        without contact points.
+
+        ``given``: indices of the prescribed unknowns.
+        ``springs``: pin springs.
         """
         if self._touching is None:
             return None
@@ -119,12 +122,13 @@ class Loads:
     def loads_at(
         self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0
     ) -> tuple[Load, ...]:
-        """Return the loads in the substep number ``substep`` (1 to ``substeps``) between frames ``frame`` - 1 and
-        ``frame``.
+        """Return the loads in a substep between frames ``frame`` - 1 and ``frame``.
 
-        Frames are counted from 0. ``held`` (p,) bool marks the contact points that pins hold (:meth:`held`). Obstacles
-        are at their positions at the end of the substep. Other loads are evaluated at the fraction ``theta`` of the
-        substep.
+        Frames are counted from 0. Obstacles are at their positions at the end of the substep. Other loads are evaluated
+        at the fraction ``theta`` of the substep.
+
+        ``substep``: number from 1 to the number of substeps.
+        ``held`` (p,) bool: contact points that pins hold (:meth:`held`).
         """
         begin, end = (substep - 1) / self._substeps, substep / self._substeps
         step = _Substep(frame, begin, lerp(begin, end, theta), end, held)
@@ -132,10 +136,7 @@ class Loads:
 
 
 class _Substep(NamedTuple):
-    """Substep from the fraction ``begin`` to the fraction ``end`` of the interval between ``frame`` - 1 and ``frame``.
-
-    Forces are evaluated at the fraction ``now``; ``held`` (p,) bool marks the contact points that pins hold.
-    """
+    """Substep from the fraction ``begin`` to ``end`` of a frame interval, with forces evaluated at ``now``."""
 
     frame: int
     begin: float
@@ -145,26 +146,32 @@ class _Substep(NamedTuple):
 
 
 MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
-"""Function that returns the penalty contact with an obstacle, given the obstacle, its coefficient of friction, and the
-mask (p,) bool of contact points that pins hold.
+"""Function that returns the penalty contact with an obstacle.
+
+Its arguments are the obstacle, the coefficient of friction, and the mask (p,) bool of contact points that pins hold.
 """
 
 
 class _Mover(Protocol):
     def at(self, step: _Substep) -> Load:
-        """Return the load in the substep ``step``."""
+        """Return the load in a substep."""
 
 
 def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
-    """Return the linear interpolation from ``before`` to ``after`` at a ``fraction`` (0 to 1), exactly
-    ``after`` at 1."""
+    """Return the linear interpolation from ``before`` to ``after``.
+
+    ``fraction``: 0 to 1. At 1 the result is exactly ``after``.
+    """
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
 def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
-    """Return the values of a ``track`` at a ``fraction`` (0 to 1) between frames ``frame`` - 1 and ``frame``.
+    """Return the values of a track at a time between frames ``frame`` - 1 and ``frame``.
 
-    Frames are counted from 0; ``frames`` is their number. Values are interpolated linearly between the track's samples.
+    Values are interpolated linearly between the track's samples. Frames are counted from 0.
+
+    ``frames``: number of frames.
+    ``fraction``, 0 to 1: position of the time between the two frames.
     """
     return lerp(*samples_at(track, frames, frame, fraction))
 
@@ -196,7 +203,7 @@ class _MovingField:
 
 
 class _ReducedField:
-    """Acceleration field of a body in a subspace; its generalised forces are computed in advance for all frames."""
+    """Acceleration field of a body in a subspace, with generalised forces precomputed for all frames."""
 
     def __init__(
         self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
@@ -212,7 +219,7 @@ class _ReducedField:
 
 
 def _is_uniform(samples: np.ndarray) -> bool:
-    """Return True if accelerations have one value per frame for the whole body, (frames,1,3), not one per vertex."""
+    """Return True if accelerations have one value per frame, (frames,1,3), not one per vertex."""
     return samples.shape[1] == 1
 
 
@@ -249,8 +256,7 @@ class _MovingCollider:
         return self._contact(mesh, collider.friction, step.held)
 
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
-        """Return the collider's pose at a ``fraction`` between frames ``frame`` - 1 and ``frame``; reused if it has not
-        moved."""
+        """Return the collider's pose at a time between frames ``frame`` - 1 and ``frame``."""
         positions = self._collider.positions
         still = len(positions) == 1
         now = positions[0] if still else track_at(positions, self._frames, frame, fraction)
@@ -281,10 +287,7 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """Return a collider with friction and thickness replaced by the settings that one of the contact ``pairs`` has.
-
-    A pair applies if it names the collider. If no pair does, the collider is returned unchanged.
-    """
+    """Return a collider with the friction and thickness of its contact pair."""
     overrides = next((pair.overrides for pair in pairs if pair.other == collider.name), {})
     if "thickness" in overrides:
         overrides["thickness"] = max(

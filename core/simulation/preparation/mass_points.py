@@ -14,13 +14,14 @@ from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 
 POINTS_A_HANDLE, FEWEST_POINTS = 20, 300
-"""Number of mass points of a body in a subspace: POINTS_A_HANDLE per skinning handle, but at least FEWEST_POINTS."""
+"""Number of mass points of a body in a subspace, per skinning handle. FEWEST_POINTS is the least number."""
 
 
 def mass_points(model: Model, space: Space) -> MassPoints:
-    """Return all tet vertices with their lumped masses, or in a subspace the centres of mass of clusters of vertices.
+    """Return points of the body with lumped masses.
 
-    A uniform force field acts on these points as gravity does, except for round-off.
+    The points are all tet vertices, or in a subspace the centres of mass of clusters of vertices. A uniform force field
+    acts on these points as gravity does, except for round-off.
     """
     mesh, masses = model.mesh, model.lumped_masses
     if not space.is_reduced:
@@ -34,8 +35,10 @@ def mass_points(model: Model, space: Space) -> MassPoints:
 
 
 def vertices_of(mesh: TetMesh) -> Embedding:
-    """Return the embedding of all vertices of a mesh in the mesh itself, each in the first tet of which it is a
-    corner."""
+    """Return the embedding of a mesh's vertices in the mesh itself.
+
+    Each vertex is embedded in the first tet of which it is a corner.
+    """
     slots = np.unique(mesh.tets.ravel(), return_index=True)[1]
     barycentric = np.zeros((len(slots), 4))
     barycentric[np.arange(len(slots)), slots % 4] = 1.0

@@ -1,4 +1,4 @@
-"""Report of a body's tetrahedra for the user: quality of the mesh, mass, facts for advice, and warnings."""
+"""Report of a body's tetrahedra for the user: quality, mass, facts for advice, and warnings."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ def mesh_report(
     cached: CachedSubspace | None = None,
     match: Match | None = None,
 ) -> Mesh:
-    """Return the event that reports the tetrahedra ``mesh`` of a job, with all warnings about them.
+    """Return the event that reports a job's tetrahedra, with all warnings.
 
-    ``more_warnings`` are added to the warnings found here. ``cached`` is the subspace of the body, or None if the
-    solver has no subspace. ``match`` is the report about the match of the body's vibrations.
+    ``more_warnings``: further warnings to include.
+    ``cached``: subspace of the body, or None.
+    ``match``: report of the match of the body's vibrations, or None.
     """
     figures = mesh_quality(mesh)
     thickness = thickness_of(job)
@@ -102,7 +103,7 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
 
 
 def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
-    """Return the warning about too few cubature points, or "", and the number of points that suffices, or 0."""
+    """Return the warning about too few cubature points, or "", and the number that suffices, or 0."""
     if cached is None or cached.felt_share >= ENOUGH:
         return "", 0
     points, suffices = len(cached.subspace.parts.elements), cached.points_that_suffice

@@ -1,7 +1,7 @@
-"""Tetrahedralisation by fTetWild and TetGen, which crash on some meshes, in a child process whose crash loses nothing.
+"""Tetrahedralisation in a child process by fTetWild and TetGen, whose crash then loses nothing.
 
 In a Blender window, a worker process bakes, and the meshers run in this worker. Elsewhere (Blender without a window,
-the command line), a worker is started only for the tetrahedra, which it makes and stores.
+the command line), a worker is started only to make and store the tetrahedra.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from ...foundation.unit_words import length_words
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 FOREIGN = {"robust": "fTetWild", "clean": "TetGen"}
-"""Names of the third-party programs that may crash, by the method that uses them (``ResolutionSettings.method``)."""
+"""Names of the third-party meshers that may crash, by method (``ResolutionSettings.method``)."""
 NEEDLE = 5e-3
-"""Ratio of thickness to length below which a mesh counts as a needle. If the mesher crashes on such a mesh, the error
-message says so. fTetWild crashes at 1.3e-3 and below.
+"""Ratio of thickness to length below which a mesh counts as a needle.
+
+If the mesher crashes on a needle, the error message says so. fTetWild crashes at 1.3e-3 and below.
 """
 PATIENCE = 0.1
 """Seconds between two checks for a request to stop."""
@@ -40,20 +41,28 @@ _may_end = False
 
 
 def allow_meshing_in_this_process() -> None:
-    """Allow this process to run meshers that may crash; a worker process calls it, since its crash loses nothing."""
+    """Allow this process to run meshers that may crash.
+
+    A worker process calls this function, since its crash loses nothing.
+    """
     global _may_end
     _may_end = True
 
 
 def needs_a_child(method: str) -> bool:
-    """Return True if the mesher of a ``method`` may crash, so that it must run in a child of this process."""
+    """Return True if a meshing method has to run in a child process.
+
+    The mesher of such a method may crash.
+    """
     return method in FOREIGN and not _may_end
 
 
 def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: Callable[[], bool]) -> bool:
-    """Let a worker process make the tetrahedra of the job that is stored in ``folder``, and store them there.
+    """Make and store the tetrahedra of a stored job in a worker process.
 
-    Return True when they are stored, or False if ``should_stop`` returned True before.
+    Return True when the tetrahedra are stored. Return False if ``should_stop`` returned True before.
+
+    ``folder``: folder of the stored job, in which the tetrahedra are stored.
 
     Raises
     ------
@@ -94,7 +103,10 @@ def make_in_child(folder: Path, surface: SurfaceMesh, method: str, should_stop: 
 
 
 def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
-    """Return the error for a ``surface`` at which the mesher's process crashed with the exit code ``code``."""
+    """Return the error about a crash of the mesher's process.
+
+    ``code``: exit code of the process.
+    """
     thickness = _thickness(surface)
     needle = f": it is a needle, {length_words(thickness)} thick" if thickness < NEEDLE * surface.size else ""
     return MeshError(
@@ -105,8 +117,7 @@ def crash(surface: SurfaceMesh, method: str, code: int) -> MeshError:
 
 
 def _thickness(surface: SurfaceMesh) -> float:
-    """Return the second largest extent, m, of a surface's vertices, measured along the principal axes; small for
-    needles."""
+    """Return the second largest extent of a surface along its principal axes, m."""
     points = surface.positions[np.unique(surface.triangles)]
     points = points - points.mean(axis=0)
     _values, axes = np.linalg.eigh(points.T @ points)

@@ -1,5 +1,4 @@
-"""Preparation of a job's body for simulation: tetrahedra, embedding, material fields, model, subspace, pins and
-loads."""
+"""Preparation of a job's body for simulation, from the tetrahedra to the loads."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ VIBRATIONS = "vibrations"
 
 
 class Stopped(Exception):
-    """Exception by which a computation ends, because the caller asked it to stop."""
+    """Exception that ends a computation at the caller's request."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ class Prepared:
     Attributes
     ----------
     model : full-space model with the pins that hold in the interval from the first frame to the second
-    space : the model itself or its subspace, whose unknowns the solver computes
-    subspace : the subspace of the model, if the solver has one
+    space : the model itself or its subspace; the solver computes its unknowns
+    subspace : the subspace of the model, or None
     embedding : embedding of the surface vertices in the mesh
     modulus_blend : function of the materials' moduli that gives the Young's moduli of the tets
     points : the surface vertices, as functions of the solver's unknowns
@@ -69,8 +68,8 @@ class Prepared:
     linear_solver : choice of the linear solver, with its reason
     pin_correction : correction of the displayed surface at pins
     start : unknowns at the first frame; None at rest
-    matching : method that matches or controls the vibrations, if any
-    store : cache of data computed from the job, if any
+    matching : method that matches or controls the vibrations, or None
+    store : cache of data computed from the job, or None
     """
 
     model: Model
@@ -89,28 +88,33 @@ class Prepared:
     store: FrameStore | None = None
 
     def first_state(self) -> State:
-        """Return the state at the first frame, at zero velocity: in the initial shape if the job has one, else
-        at rest."""
+        """Return the state at the first frame, at zero velocity.
+
+        The body begins in the job's initial shape, or at rest without an initial shape.
+        """
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
-        """Return the factors (m,) by which the stiffness of the tets changes when the moduli of the K materials are
-        multiplied by ``exp(stiffness)``, with ``stiffness`` (K,).
+        """Return the factors (m,) on the stiffness of the tets for changed moduli of the materials.
+
+        ``stiffness`` (K,): natural logarithms of the factors on the moduli of the K materials.
         """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
-        """Return the values ``of_tets`` (m,) at the elements over which elasticity is integrated: all elements, or the
-        cubature points of a subspace."""
+        """Return values at the elements over which elasticity is integrated.
+
+        These are all elements, or the cubature points of a subspace. ``of_tets`` (m,): values per tet.
+        """
         values = self.model.elements.mean(of_tets)
         return values if self.subspace is None else values[self.subspace.parts.elements]
 
     def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
-        """Return the positions (s,3), m, of the surface vertices for a state of the body. ``positions`` are the
-        unknowns of the state.
+        """Return the positions of the surface vertices for a state of the body, (s,3), m.
 
-        If ``frame`` (counted from 0) is given, the vertices that are pinned at this frame are moved exactly to their
-        pin targets. The displayed surface has this correction.
+        ``positions``: unknowns of the state.
+        ``frame``, counted from 0, or None: vertices that are pinned at this frame are moved exactly to their targets,
+        as on the displayed surface.
         """
         surface = self.points.positions(positions)
         return surface if frame is None else self.pin_correction.apply(surface, frame)
@@ -119,10 +123,10 @@ class Prepared:
 def tetrahedra(
     job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[TetMesh, Embedding]:
-    """Return the tetrahedra of a job and the embedding of its surface, read from the store, or computed and stored.
+    """Return the tetrahedra of a job and the embedding of its surface.
 
-    With a store, a mesher that may crash runs in a child process; then Stopped is raised if ``should_stop`` returns
-    True.
+    The tetrahedra are read from the store, or computed and stored. With a store, a mesher that may crash runs in a
+    child process. Raises Stopped if ``should_stop`` returns True while the child process runs.
     """
     if job.body.tets is not None:
         mesh = TetMesh(job.body.surface.positions, job.body.tets)
@@ -158,7 +162,10 @@ def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] |
 def materials(
     job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
 ) -> MaterialFields:
-    """Return the material parameters per tet of a job, and store them for display in user interfaces."""
+    """Return the material parameters per tet of a job.
+
+    The parameters are stored for display in user interfaces.
+    """
     on_event(Phase("materials", 0, 1))
     fields = fields_of(job, mesh, embedding)
     if store is not None:
@@ -173,9 +180,12 @@ def prepare(
     should_stop: Callable[[], bool] = lambda: False,
     collides: bool = False,
 ) -> Prepared:
-    """Return the job's body, prepared for simulation. ``collides`` is True if the body is solved with other bodies.
-    Raises a SinewError if the preparation fails. Raises Stopped between parts of the work if ``should_stop`` returns
-    True; data in the store are then complete.
+    """Return the job's body, prepared for simulation.
+
+    ``collides``: True if the body is solved together with other bodies.
+
+    Raises SinewError if the preparation fails. Raises Stopped between parts of the work if ``should_stop`` returns
+    True. Data in the store are then complete.
     """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
@@ -234,12 +244,7 @@ def _go_on(should_stop: Callable[[], bool]) -> None:
 
 
 def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Return a callback that sends events about the progress of the preparation.
-
-    ``steps`` are the names of the steps in order, which count equally. The callback takes the name of a step and the
-    fraction (0 to 1) of the step that is done. It sends an event each time the total progress reaches a new percent,
-    and raises Stopped if ``should_stop`` returns True.
-    """
+    """Return a callback that sends an event at each new percent of the preparation."""
     last = -1
 
     def on_progress(step: str, part: float) -> None:
@@ -254,7 +259,6 @@ def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callabl
 
 
 def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
-    """Return the subspace of the job's body. Return None if the body's solver works in the full space."""
     if not job.body.solver.kind.takes_modes:
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)
@@ -262,10 +266,7 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
-    """Return the pins in terms of the solver's unknowns: tet vertices in the full space, handles in a subspace.
-
-    A handle is an affine displacement of a connected group of pins.
-    """
+    """Return the pins of the solver's unknowns: tet vertices in the full space, handles in a subspace."""
     if subspace is None:
         return pins
     first = subspace.model.unknowns - 4 * subspace.pins.count
@@ -273,10 +274,10 @@ def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
-    """Return the choice of the linear solver: the stored choice of an earlier bake, or a new choice, which is stored.
+    """Return the linear solver that an earlier bake stored, or choose and store one.
 
-    A new choice depends on the free memory, and different linear solvers round differently. With the stored choice, a
-    resumed bake computes the same bits as a bake without a pause.
+    A new choice depends on the free memory. With the stored choice, a resumed bake computes the same bits as a bake
+    without a pause.
     """
     cached = store.linear_solver() if store is not None else None
     choice = (cached and remembered(*cached)) or choose(job.body.solver.linear_solver, model.body)

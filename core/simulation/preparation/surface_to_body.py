@@ -17,16 +17,14 @@ SMOOTHNESS = 1e-6
 
 
 class SurfaceToBody:
-    """Extension of vectors from embedded surface vertices to tet vertices, by a smooth field that fits the vectors.
+    """Smooth extension of vectors from embedded surface vertices to tet vertices.
 
-    The field, named ``a`` here, minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²``. The ``samples`` are the
-    vectors at the surface vertices, and ``P a`` are the field's values at these vertices. The integral is the Dirichlet
-    energy over the tets, in units of the body's size. A uniform field stays uniform. Connected components of the mesh
-    without surface vertices get zero.
+    The extended field ``a`` minimises ``|P a - samples|² + SMOOTHNESS int |grad a|²``. The ``samples`` are the vectors
+    at the surface vertices, and ``P a`` are the field's values there. The integral is the Dirichlet energy over the
+    tets, in units of the body's size. A uniform field stays uniform. Connected components of the mesh without surface
+    vertices get zero.
 
-    The minimum solves a linear system with a constant matrix. Every substep solves this system, so ``solver``
-    factorises the matrix once. Painted weights are extended only once, and use conjugate gradients instead
-    (``mechanics/materials/harmonic.py``).
+    ``solver`` factorises the matrix of this linear problem once, for use in every substep.
     """
 
     def __init__(self, mesh: TetMesh, embedding: Embedding, solver: type[DirectSolver]) -> None:
@@ -38,16 +36,17 @@ class SurfaceToBody:
         self._factor = factorized(A, solver)
 
     def transpose_product(self, forces: np.ndarray) -> np.ndarray:
-        """Return ``forces^T E`` (r,s), where the matrix E (n,s) extends scalars from the s surface vertices to the n
-        tet vertices.
+        """Return the product ``forces^T E`` (r,s) of forces and the extension matrix E.
 
-        ``forces`` is (n,r).
+        E (n,s) extends scalars from the s surface vertices to the n tet vertices. ``forces`` is (n,r).
         """
         columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
         carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
         return np.ascontiguousarray((self._sample @ carried).T)
 
     def extend(self, samples: np.ndarray) -> np.ndarray:
-        """Return vectors (n,3) at the tet vertices that extend the vectors ``samples`` (s,3) at the surface
-        vertices."""
+        """Return vectors (n,3) at the tet vertices, extended from the surface vertices.
+
+        ``samples`` (s,3): vectors at the surface vertices.
+        """
         return self._factor.solve(self._sample.T @ samples)
