@@ -158,7 +158,7 @@ def not_definite(vertex: int | None = None, among: int = 0) -> FactorizationErro
 
     ``vertex``: index of the vertex at which the factorisation fails, or None. ``among``: number of vertices.
     """
-    where = "" if vertex is None else " (near vertex {vertex})"
+    where = "" if vertex is None else f" (near vertex {vertex})"
     return FactorizationError(
         f"The system matrix is not positive definite{where}.",
         "Look for collapsed tetrahedra; use more substeps, or materials whose stiffness differs less.",
