@@ -1,4 +1,8 @@
-"""Operators that pick vertices for pins, a spring or dynamic nodes by click or box."""
+"""Operators that pick vertices for pins, a spring or dynamic nodes by click or box.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. The rest of the body follows
+quasistatically.
+"""
 
 from typing import Any
 

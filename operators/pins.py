@@ -1,4 +1,8 @@
-"""Operators that pin vertices, assign them to the active spring, or make them dynamic nodes."""
+"""Operators that pin vertices, assign them to the active spring, or make them dynamic nodes.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. The rest of the body follows
+quasistatically.
+"""
 
 from typing import Any
 

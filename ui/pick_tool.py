@@ -1,4 +1,8 @@
-"""Pick tool of the 3D View's toolbar, for the vertices of pins, springs and dynamic nodes."""
+"""Pick tool of the 3D View's toolbar, for the vertices of pins, springs and dynamic nodes.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. The rest of the body follows
+quasistatically.
+"""
 
 from typing import Any
 

@@ -68,7 +68,10 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
 
 
 def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
-    """Draw the vertex group of dynamic nodes, and the button that proposes nodes."""
+    """Draw the vertex group of dynamic nodes, and the button that proposes nodes.
+
+    Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
+    """
     layout.prop_search(obj.sinew, "node_group", obj, "vertex_groups")
     row = layout.row(align=True)
     row.use_property_split = False

@@ -1,4 +1,7 @@
-"""Overlay of the bodies of a running bake. Until the current frame is baked, the newest frame before it is drawn."""
+"""Overlay that shows the bodies of a running bake at the current frame.
+
+While the current frame is not baked yet, the overlay shows the last baked frame before the current frame.
+"""
 
 from __future__ import annotations
 
@@ -47,10 +50,12 @@ class BakeProgressView(Layer):
                 self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
-        """Return the GPU batch of the frame store in ``folder`` at ``frame``, or None.
+        """Return the GPU batch of a baked surface at ``frame``, or None without a readable frame.
 
-        If ``frame`` is not on disk, the last frame before it or, failing that, the first frame on disk is used. Without
-        a readable frame, the result is None.
+        If ``frame`` is not on disk, the batch shows the last earlier frame on disk. Without an earlier frame, the batch
+        shows the first frame on disk.
+
+        ``folder``: folder of the frame store.
         """
         try:
             if folder not in self._ghosts:

@@ -1,5 +1,7 @@
 """Overlays of the active body in the 3D Views: tetrahedra, contacts, pins, springs, dynamic nodes and colliders.
 
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
+
 GPU batches are built at first use and rebuilt when outdated: tetrahedra when their files, slice or colours change;
 pins, springs, nodes and colliders after an update of Blender's depsgraph.
 """
@@ -115,7 +117,7 @@ class ShownCollider(NamedTuple):
 class MarksOf:
     """GPU batches of the pins, springs, dynamic nodes and colliders of one body.
 
-    Dynamic nodes are the vertices that the ConJac solvers integrate in time. The rest of the body follows
+    Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. The rest of the body follows
     quasistatically.
     """
 

@@ -1,4 +1,7 @@
-"""Current positions of pins, springs, dynamic nodes and the ground, as points or as ends of lines."""
+"""Current positions of pins, springs, dynamic nodes and the ground, as points or as ends of lines.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +68,8 @@ def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[st
 def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return balls around the dynamic nodes, centres and radii (k,4).
 
-    Dynamic nodes are the vertices that the ConJac solvers integrate in time. A radius is the rest distance to the
-    nearest other node, clamped to bounds. The result is empty if there are more nodes than a bake accepts.
+    Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. A radius is the rest distance to
+    the nearest other node, clamped to bounds. The result is empty if there are more nodes than a bake accepts.
 
     ``nodes`` (k,): vertex indices of the nodes.
     ``positions`` (n,3): vertex positions of the body.

@@ -25,13 +25,13 @@ BONES = {
     "Jaw": ((0.0, 0.10, 0.15), (0.0, -0.06, 0.06), None),
 }
 UPPER, LOWER = (-0.075, 0.215), (-0.08, 0.108)
-"""Y coordinate and height of the centre of each lip, m."""
+"""Y and z coordinates of the middle of each lip, m."""
 LIP_THICK, WIDE = 0.03, 0.1
 EYES = [(0.055 * side, -0.085, 0.355) for side in SIDES]
 
 
 def _lip(middle: tuple[float, float]) -> list[tuple[float, float, float]]:
-    """Return points (x, y, z), m, along a lip with the centre ``middle`` (y, z)."""
+    """Return points (x, y, z), m, on the arc of a lip. ``middle``: y and z coordinates of the middle of the arc, m."""
     y, z = middle
     return [(WIDE * math.sin(t), y + 0.09 * (1.0 - math.cos(t)), z) for t in np.linspace(-1.25, 1.25, 25)]
 

@@ -34,8 +34,8 @@ is never below this fraction.
 def share(shown: State) -> float:
     """Return the completed fraction of the current phase of a task, 0 to 1.
 
-    If the phase compiles kernels, background compilation may have reached a larger fraction before. The larger fraction
-    is then returned, so that a progress bar never moves back.
+    While kernels are compiled, the result is at least the fraction that compilation in the background has reached. So
+    the progress bar never moves back.
 
     ``shown``: state of the task.
     """
@@ -61,7 +61,7 @@ def _is_wanted() -> bool:
 def end() -> None:
     """Kill the compiling child process.
 
-    A task that starts compiles its own kernels, in the task's child process.
+    When a task starts, the task's own child process compiles the kernels that the task needs.
     """
     global _child, _state
     if bpy.app.timers.is_registered(look):

@@ -1,6 +1,7 @@
 """Proposal of dynamic nodes for a body at rest.
 
-Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. The rest of the body follows
+quasistatically.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ ALIKE = 0.01
 def propose(obj: Any, context: Any) -> tuple[Any, int]:
     """Replace the body's dynamic nodes by proposed ones. Returns the vertex group and the number of nodes.
 
-    Nodes are vertices of the mesh itself, so the rest shape of the mesh is used, before any modifier. Not callable in
-    Edit Mode. Raises SinewError if the mesh, its rest shape or a material's region cannot be used.
+    Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. Nodes are chosen on the mesh
+    itself, so the rest shape of the mesh is used, before any modifier. Not callable in Edit Mode. Raises SinewError if
+    the mesh, its rest shape or a material's region cannot be used.
     """
     # Imports kernels, which must not delay Blender's start.
     from ...core.mechanics.constraints.propose_nodes import propose_nodes, stiff_parts
@@ -73,7 +75,10 @@ def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) 
 
 
 def node_words(obj: Any) -> str:
-    """Return a note that a body without dynamic nodes does not jiggle. Otherwise the text is empty."""
+    """Return a note for a body without dynamic nodes, or "".
+
+    The note says that the body will not jiggle, since the ConJac solvers integrate only dynamic nodes in time.
+    """
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""

@@ -1,10 +1,11 @@
 """Search for objects that depend on the shape of a baked object.
 
-If a duplicate shows the bake, the dependent objects do not follow the bake, but the shape of the original object.
+The bake of an object can be shown by a duplicate of the object. Objects that depend on the shape of the original object
+then do not follow the bake.
 
-Blender's dependency graph contains all these relations: modifiers, nested node inputs, hair on a surface, vertex
-parents, constraints to vertex groups. Tagging the shape as changed makes the graph report all objects that it
-recomputes. The graph skips hidden objects and objects shown only as instances. These objects are found as users of the
+Blender's dependency graph contains all such dependencies: modifiers, nested node inputs, hair on a surface, vertex
+parents, constraints to vertex groups. After the shape is tagged as changed, the graph reports all objects that Blender
+recomputes. The graph skips hidden objects and objects shown only as instances. Such objects are found as users of the
 baked object.
 """
 
@@ -19,11 +20,13 @@ from ..scene_import.animation_in import noted
 
 
 def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
-    """Return the names of the objects that depend on the shape of ``obj``, not on its bake.
+    """Return the names of the objects that follow the original shape of ``obj`` instead of its bake.
 
-    The ``carrier``, a duplicate, shows the bake. If ``obj`` is a collision object, so is the carrier. Objects that
-    depend on both shapes, such as cloth that collides with both, also react to the bake, and are omitted. Dependence on
-    the transform alone is harmless, since the carrier has the same transform.
+    If ``obj`` is a collision object, the carrier is one, too. Objects that depend on both, such as cloth that collides
+    with both, react to the bake and are omitted. Objects that depend only on the transform of ``obj`` are omitted as
+    well, since the carrier has the same transform.
+
+    ``carrier``: duplicate of ``obj`` that shows the bake.
     """
     layer = context.view_layer
     layer.update()
@@ -68,10 +71,12 @@ def _users_of(obj: Any) -> set[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
-    """Return a warning if other objects follow ``obj`` instead of its bake, shown by the ``carrier``.
+    """Return a warning if other objects follow the original shape of ``obj`` instead of its bake.
 
-    A keyed visibility of ``obj`` is also reported. The text is empty without a problem. ``kind``: type of the result,
-    "KEYS" (shape keys), "NODES" (Geometry Nodes) or "CACHE" (Mesh Cache).
+    A keyed visibility of ``obj`` is also reported. The text is empty without a problem.
+
+    ``carrier``: object that shows the bake, a duplicate of ``obj`` or ``obj`` itself.
+    ``kind``: type of the result, "KEYS" (shape keys), "NODES" (Geometry Nodes) or "CACHE" (Mesh Cache).
     """
     if carrier == obj:
         return ""

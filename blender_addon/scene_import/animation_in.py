@@ -43,7 +43,7 @@ class EvaluatedFrame:
 
     @property
     def is_between(self) -> bool:
-        """Return True if this is a subframe."""
+        """True at a subframe, False at a whole frame."""
         return self.frame != int(self.frame)
 
     def world(self, vertices: np.ndarray) -> np.ndarray:
@@ -80,7 +80,8 @@ class MovedObjects:
     def note(self, _scene: Any, depsgraph: Any) -> None:
         """Record the objects that a depsgraph update has changed.
 
-        After a change of frame, Blender updates all objects that depend on time.
+        The method is a handler of Blender. When the scene goes to another frame, the updates of the ``depsgraph`` list
+        every object that depends on time. So the recorded objects include all animated objects.
         """
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object):

@@ -24,7 +24,7 @@ class BodySampler:
 
     The inputs are object matrix, acceleration attribute, gravity, stiffness of materials, stiffness of vibrations, pins
     and goal. The goal pulls vertices softly to animated positions. The sampler also reads the dynamic nodes: the
-    vertices with a full weight in the node group.
+    vertices with a full weight in the node group. The ConJac solvers integrate the motion of dynamic nodes in time.
 
     A sample of the pins has positions (p,3), m, of the vertices pinned at the first frame, and flags (p,). A flag is
     True while the vertex is pinned. A sample of the goal has animated positions and a strength.
@@ -66,6 +66,8 @@ class BodySampler:
     def check_groups(self, surface: SurfaceMesh) -> None:
         """Check the vertex groups of dynamic nodes and pins.
 
+        Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
+
         Raises SettingsError if the group of dynamic nodes is missing and the solver of the bake or of live mode uses
         dynamic nodes. Raises PinError if the pin group is missing. Raises PinError if the vertices of all faces are
         pinned.
@@ -103,7 +105,7 @@ class BodySampler:
         }
 
     def _all_accelerations(self) -> np.ndarray | None:
-        """Return the accelerations except the gravity at the first frame, (frames, n or 1, 3) m/s²."""
+        """Return the accelerations in addition to the gravity of the first frame, (frames, n or 1, 3) m/s²."""
         gravity = self._gravity.samples()[:, None]
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
         own = self._accelerations.samples() if self._object.sinew.acceleration_attribute else None
@@ -112,7 +114,8 @@ class BodySampler:
     def _goal(self) -> Spring | None:
         """Return the goal, a soft pull to animated positions, as a spring.
 
-        The goal does not act at frames where an animated threshold releases all pins.
+        If an animated pin threshold releases all pins at some frames, the strength of the goal is 0 at these frames.
+        Vertices that are pinned at all other frames are left out.
         """
         held = self._held.samples()
         draws = held.any(axis=1) | ~held.any()

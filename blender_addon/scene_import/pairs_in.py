@@ -17,8 +17,12 @@ def pair_settings(
 ) -> tuple[PairSettings, ...]:
     """Return the contact settings of a body for pairs with one other body or collider.
 
-    With ``alone``, pairs with other bodies are left out. A pair with a deleted partner is kept, as a pair with a body
-    that is not in the job. The bake then warns that the pair has no effect.
+    A pair with a deleted partner is kept, as a pair with a body that is not in the job. The bake then warns that the
+    pair has no effect.
+
+    ``colliders``: colliders of the body in the job.
+    ``alone``: True if the body is simulated without other bodies. Pairs are then left out if the partner is not one of
+        the ``colliders``.
     """
     found = []
     for pair in obj.sinew.pairs:
@@ -32,7 +36,12 @@ def pair_settings(
 
 
 def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> list[str]:
-    """Return the names that the partner of ``pair`` has in a job."""
+    """Return the names under which the partner of a contact ``pair`` appears in a job.
+
+    An object that instances others appears as several colliders, named "object" and "object > instanced object". An
+    object that is not among the ``colliders`` appears as a body. If one body is simulated ``alone``, the job has no
+    other bodies, and the list is then empty.
+    """
     seen = {each.name for each in (pair.other, pair.other and seen_of(pair.other)) if each is not None}
     names = [each.name for each in colliders]
     found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]

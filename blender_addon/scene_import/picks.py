@@ -1,5 +1,7 @@
 """Picked vertices of pins, springs and dynamic nodes, and their repair after an edit of the mesh.
 
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
+
 A vertex group is picked, not painted, if all its weights are full. The rest positions of a picked group's vertices are
 stored. An edit of the topology can give partial weights to new vertices (Subdivide) or remove the group's vertices
 (Remesh). The repair keeps only full weights, and replaces each lost vertex by the vertex nearest to its stored

@@ -31,9 +31,10 @@ from ...mechanics.assembly.stencils import Stencils
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
 """Kinds of pairs: vertex-vertex, edge-vertex, face-vertex and edge-edge.
 
-In edge-vertex and face-vertex pairs the nearest point is interior to the edge or face. The kind of an edge-edge pair is
-``EDGES`` plus ipctk's distance type, a number from 0 to 8. The distance type states for each edge which end is nearest,
-or that the nearest point is interior to the edge. In type 8 the nearest points of both edges are interior.
+In edge-vertex and face-vertex pairs the nearest point is interior to the edge or face. Edge-edge pairs have nine kinds,
+``EDGES + t`` for t from 0 to 8. The number t is the value of ipctk's ``EdgeEdgeDistanceType``: the nearest points are
+ends of both edges (0 to 3), an end of the second edge only (4, 5), an end of the first edge only (6, 7), or interior to
+both edges (8).
 """
 
 
@@ -55,7 +56,9 @@ def hessian_stencils(
     points : (k,4)
         Vertex indices of each pair, -1 if unused. The vertices of the first primitive come first. In an edge-vertex or
         face-vertex pair, the first primitive is the vertex.
-    kinds : (k,), ``POINTS``, ``EDGE_POINT``, ``FACE_POINT``, or ``EDGES`` plus ipctk's distance type
+    kinds : (k,), kind of each pair
+        One of ``POINTS``, ``EDGE_POINT`` and ``FACE_POINT``, or for two edges ``EDGES + t``. The number t, 0 to 8, says
+        which ends of the edges are nearest to each other (ipctk's ``EdgeEdgeDistanceType``).
     pair_parameters : (k,3), three numbers per pair
         Area weight, m²; minimum distance dmin, m; mollifier threshold, m⁴.
     y : (s,3) m, positions of the surface vertices
@@ -296,7 +299,7 @@ def _translation_free_basis(basis):
 
 @inner_kernel
 def _distance_subspace(c, B, x, basis):
-    """Write an orthonormal basis (9,12) of the range of a squared distance's Hessian. Return its size."""
+    """Write an orthonormal basis of the range of a squared distance's Hessian. Return the number of basis vectors."""
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _weighted_sum(c, x, r)
     length = math.sqrt(dot(r, r))
@@ -327,7 +330,10 @@ def _dot4(a, b):
 
 @inner_kernel
 def _project_semidefinite(H, basis, n, half, A, out):
-    """Add H (12,12) without its negative eigenvalues to ``out`` (12,12)."""
+    """Add H (12,12) without its negative eigenvalues to ``out`` (12,12).
+
+    The first n rows of ``basis`` are an orthonormal basis of a subspace that contains the range of H.
+    """
     for a in range(n):
         half[a] = 0.0
         for i in range(12):

@@ -1,9 +1,9 @@
-"""Detection of separate parts of a surface that a draft lattice connects, so that they deform as one body.
+"""Detection of separate parts of a surface that the tets of a lattice connect, so that the parts deform as one body.
 
 Islands (connected components of faces) that intersect, touch or contain each other form one part. Examples of a part
 are a head with its eyes, and the two sides of a shell. Parts that share tets are connected, even if the collision proxy
-separates them. A gap at least two cells wide is never bridged, since tets reach at most one cell into it from each
-side. Gaps within a part are not detected.
+separates the parts. A gap at least two cells wide is never bridged, since tets reach at most one cell into the gap from
+each side. Gaps within a part are not detected.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ OPEN = 2.0
 
 
 class BridgedParts(NamedTuple):
-    """Result of the search for parts that a lattice connects.
+    """Separate parts of a surface, and the connections between the parts in a lattice.
+
+    A lattice connects two parts if both lie in the same connected component of its tets.
 
     Attributes
     ----------
     surface_parts : number of separate parts of the surface
     lattice_parts : number of connected components of the lattice that contain parts of the surface
     gap : m, smallest distance from a connected part to another part; inf if the lattice connects no parts
-    cells : number of cells along the longest side at which no tet bridges this gap; 0 if no parts are connected
+    cells : number of cells along the longest side at which no tet bridges ``gap``; 0 if no parts are connected
     """
 
     surface_parts: int
@@ -56,9 +58,12 @@ class BridgedParts(NamedTuple):
 
 
 def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
-    """Return how a lattice connects the separate parts of a surface.
+    """Count the separate parts of a surface, and the parts that remain separate in a lattice.
 
-    ``cells_across``: number of cells of the lattice along the longest side.
+    The result also has the smallest gap between a connected part and another part, and the number of cells at which no
+    tet bridges this gap.
+
+    ``mesh``: the lattice. ``cells_across``: number of cells of the lattice along the longest side.
     """
     triangles = faces_with_area(surface)
     cell = surface.size / (cells_across - 0.5)
@@ -106,7 +111,7 @@ def _united(
 
 
 def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
-    """Return six times the signed volume, m³, of each component of triangles. Their sum is positive."""
+    """Return six times the signed volume of each component of triangles, m³. The sign makes the sum positive."""
     volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
     return volumes * np.sign(volumes.sum())
 
@@ -114,7 +119,7 @@ def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
 def _to_others(
     corners: np.ndarray, part: np.ndarray, points: np.ndarray, own: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest triangle in another part for each point, (p,), and its distance (p,), m."""
+    """Return, per point, the index of the nearest triangle in another part, (p,), and the distance, (p,) m."""
     triangle, away = np.full(len(points), -1), np.full(len(points), np.inf)
     corners = np.ascontiguousarray(corners)
     tree = build_tree(*element_boxes(corners))

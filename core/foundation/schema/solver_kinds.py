@@ -29,7 +29,7 @@ class SolverKind:
     seconds : time per step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
     is_mixed : the unknowns are both positions and stretches
     takes_modes : the unknowns are coordinates of a subspace of a few modes, not positions of all vertices
-    takes_nodes : a few dynamic nodes carry the body's motion, and the other vertices follow
+    takes_nodes : only a few vertices, the dynamic nodes, are integrated in time; the others follow quasistatically
     integrates : the ``integrator`` setting applies; False if the method has a fixed time integration rule
     iterates : a step is iterative, with at most ``max_iterations`` iterations
     bears_contrast : suits bodies with both stiff and soft parts

@@ -16,7 +16,7 @@ class Chosen(NamedTuple):
     Attributes
     ----------
     points : (c,), indices of the chosen points, ascending
-    nearest : (p,), positions in ``points``: the chosen point nearest to input point i is ``points[nearest[i]]``
+    nearest : (p,), indices into ``points``: the chosen point nearest to input point i is ``points[nearest[i]]``
     """
 
     points: np.ndarray
@@ -31,8 +31,8 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
     Maximum Intercluster Distance].
 
     ``positions`` (p,3): points to choose from.
-    ``count``: number of points to choose. If p is not larger, all points are chosen. If points coincide, fewer may be
-    chosen.
+    ``count``: number of points to choose. All p points are chosen if ``count`` is at least p. Otherwise, if
+    some of the p points coincide, the result may have fewer than ``count`` points.
     ``go_on``: called before each choice. It may raise an exception to abort.
     """
     if count >= len(positions):

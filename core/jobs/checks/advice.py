@@ -54,25 +54,25 @@ MOST_SUBSTEPS = 10
 SPRINGY, TOO_FAST = 1 / 28, 1 / 10
 """Lengths of the time step, in periods of the slowest vibration.
 
-From SPRINGY on, iterative solvers lose a third of the vibration's energy within nine periods, but dynamic nodes lose
-none. Beyond TOO_FAST, dynamic nodes lose most of the energy, too. The table has the fraction of the energy that a bar,
-bent by 6 % and released, keeps.
+From SPRINGY on, iterative solvers lose a third of the vibration's energy within nine periods, but ConJac loses none.
+ConJac integrates the motion of a few vertices in time, the dynamic nodes. Beyond TOO_FAST, ConJac loses most of the
+energy, too. The table has the fraction of the energy that a bar, bent by 6 % and released, keeps.
 
     time step, periods          0.035   0.05   0.08   0.12   0.2
-    four dynamic nodes          1.00    1.00   1.00   0.54   0.05
+    ConJac, four nodes          1.00    1.00   1.00   0.54   0.05
     Mixed FEM (BDF2)            0.66    0.41   0.09   0      0
 """
 SMALL_STEP = 1 / 90
-"""Largest time step, s, at which dynamic nodes are proposed. Their benefit was measured at 5 ms."""
+"""Largest time step, s, at which the solver ConJac is proposed. The benefit of ConJac was measured at 5 ms."""
 BENDS_FAR = 0.2
-"""Largest sag under the body's own weight, relative to the body's size, at which dynamic nodes are accurate.
+"""Largest sag under the body's own weight, relative to the body's size, at which the solver ConJac is accurate.
 
 The limit holds for few steps per period. A bar that vibrates at 9 Hz and bends by 0.46 of its size keeps 20 to 40 % of
-its kinetic energy with dynamic nodes, and 64 % with Mixed FEM (``docs/design/conjac.md``).
+its kinetic energy with ConJac, and 64 % with Mixed FEM (``docs/design/conjac.md``).
 """
 MANY_NODES = 32
-"""Largest number of dynamic nodes that suits a body. A step then takes two to three times as long as a linearly
-implicit step.
+"""Largest number of dynamic nodes (vertices that ConJac integrates in time) that suits a body. A step of ConJac then
+takes two to three times as long as a linearly implicit step.
 """
 
 
@@ -107,7 +107,7 @@ class Use(NamedTuple):
     Attributes
     ----------
     frame_rate : 1/s
-    nodes : number of the body's dynamic nodes
+    nodes : number of the body's dynamic nodes, the vertices that ConJac integrates in time
     collides : True if the body has a floor or another collider
     """
 
@@ -162,7 +162,7 @@ def _solver(facts: BodyFacts, solver: SolverSettings, resolution: ResolutionSett
 
 
 def _against_nodes(facts: BodyFacts, solver: SolverSettings, use: Use) -> str:
-    """Return the reason why a solver with dynamic nodes (ConJac) does not suit a body, or ""."""
+    """Return the reason why a ConJac solver, which integrates a few vertices in time, does not suit a body, or ""."""
     label, pace = solver.kind.label, _pace(facts, solver, use)
     if use.collides and not solver.kind.bears_obstacles:
         return f"{label} launches bodies that hit a floor or colliders: such a bake is refused."

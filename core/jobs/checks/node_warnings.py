@@ -1,4 +1,8 @@
-"""Warnings about dynamic nodes, the vertices that ConJac integrates in time, that capture too little motion."""
+"""Warnings about a choice of dynamic nodes that captures too little of a body's motion.
+
+Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. The rest of the body follows
+quasistatically.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +20,16 @@ from ..job.job import Job
 ON_A_LINE = 0.01
 """Largest distance of nodes from a common line, relative to the body's size, at which they count as collinear."""
 FEW = 4
-"""Largest number of dynamic nodes at which a step is fast with every linear solver."""
+"""Largest number of dynamic nodes (vertices that ConJac integrates in time) at which every linear solver is fast."""
 PROPOSE = "Choose dynamic nodes in the soft parts (Propose Nodes)."
 
 
 def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     """Return warnings, each with a remedy, about parts of the body that lack dynamic nodes and will hardly vibrate.
 
-    The ConJac solvers integrate only the dynamic nodes in time. A connected component of the mesh needs several dynamic
-    nodes, not in a line. The result is empty for other solvers.
+    The ConJac solvers integrate only the motion of the dynamic nodes in time. All other vertices follow
+    quasistatically. A connected component of the mesh needs several dynamic nodes that are not collinear. The result is
+    empty for other solvers.
     """
     nodes = job.body.dynamic_nodes
     if not job.body.solver.kind.takes_nodes:
@@ -54,9 +59,10 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
 
 
 def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
-    """Return warnings about many dynamic nodes and a slow linear solver.
+    """Return a list with a warning if a body has many dynamic nodes and a slow linear solver, or [].
 
-    A linear solver is slow if it solves the linear systems of the nodes in sequence. The list has at most one warning.
+    Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time. Each step solves several linear
+    systems per node. A linear solver is slow if it solves these systems one after the other.
     """
     if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
         return []

@@ -30,7 +30,9 @@ VIBRATION_STIFFNESS = 0.1, 10.0
 MOST_CONTROLLED = 40
 """Largest number of controlled vibrations, equal to the largest number of matched ones."""
 MOST_NODES = 200
-"""Largest number of dynamic nodes. Each dynamic node costs three right-hand sides per step."""
+"""Largest number of dynamic nodes, the vertices that ConJac integrates in time. Each costs three right-hand sides per
+step.
+"""
 
 
 @dataclass(frozen=True)

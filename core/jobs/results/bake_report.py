@@ -44,9 +44,10 @@ MOVING = "Still Moving (m)"
 
 
 LOST = 0.01
-"""Fraction of the kinetic energy in a step, lost by dynamic nodes, from which a warning is given.
+"""Fraction of the kinetic energy that ConJac's dynamic nodes lose in a step, from which a warning is given.
 
-If a part of the body rotates by ten degrees in a step, the nodes miss about this fraction of the part's energy."""
+Dynamic nodes are the vertices that ConJac integrates in time. If a part of the body rotates by ten degrees in a step,
+the nodes miss about this fraction of the part's energy."""
 
 SEEN = 1e-4
 """Smallest visible displacement, relative to the body's size: a fifth of a pixel of a body 2,000 pixels across."""
@@ -69,7 +70,7 @@ class FrameReport:
         N; maxima over the unconverged steps, or over all steps if every step converged
     taken, lost, contacts : maxima, over the steps, of the fields of the same names in ``StepReport``: elastic energy
         removed by vibration matching, relative to the largest possible amount; fraction of the kinetic energy that
-        dynamic nodes cannot represent; number of active contact pairs
+        dynamic nodes (vertices that ConJac integrates in time) cannot represent; number of active contact pairs
     redone : number of steps that were computed again by another integrator
     buckling : number of steps with ``StepReport.buckles``
     nearest : smallest distance of surfaces in contact, m; 0 without contact

@@ -30,7 +30,7 @@
     motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; default: at rest
     release = 40                      # first frame without these pins; default: never
 
-    [nodes]                           # dynamic nodes, for the ConJac solvers
+    [nodes]                           # dynamic nodes: vertices that the ConJac solvers integrate in time
     vertices = [3, 12, 40]            # or box
 
     [[spring]]                        # vertices (box or vertices) pulled to their rest positions plus motion

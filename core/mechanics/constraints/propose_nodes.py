@@ -1,7 +1,7 @@
 """Proposal of dynamic nodes for a body: the vertices whose motion the ConJac solvers integrate in time.
 
-The proposed nodes are a few vertices, far from one another and from the pins, and mostly in soft regions, which move
-most.
+The rest of the body follows the dynamic nodes quasistatically. The proposed nodes are a few vertices, far from one
+another and from the pins. Most of them are in soft regions, which move most.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ def propose_nodes(
     part: np.ndarray | None = None,
     mirror: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the indices of up to ``count`` vertices proposed as dynamic nodes, int32, in the order of choice.
+    """Choose up to ``count`` vertices of a body as dynamic nodes.
 
-    Farthest-point sampling [Gonzalez 1985], with distances scaled by a power of the softness. First each stiff part
-    gets a single node; then the soft regions get the remaining nodes.
+    Dynamic nodes are the vertices whose motion the solver ConJac integrates in time. The rest of the body follows
+    quasistatically. The choice is a farthest-point sampling [Gonzalez 1985] with distances scaled by a power of the
+    softness. First each stiff part without pins gets a node. Then the soft regions get the remaining nodes.
+
+    The result (k,) int32 has the indices of the vertices in the order of choice.
 
     Parameters
     ----------
@@ -42,8 +45,10 @@ def propose_nodes(
     part : (n,) int, optional
         Label of the stiff part that a vertex belongs to, -1 elsewhere (:func:`stiff_parts`).
     mirror : (n,) int, optional
-        Mirror vertex of each vertex across a plane of symmetry: the vertex itself on the plane, -1 if it has none.
-        Soft regions then get nodes in mirror pairs. A single remaining node goes to an unpaired vertex, or is omitted.
+        Index of each vertex's mirror vertex across a plane of symmetry. A vertex on the plane is its own mirror vertex.
+        The entry is -1 for a vertex without a mirror vertex. If ``mirror`` is given, vertices in soft regions are
+        chosen together with their mirror vertices. A last single node is then a vertex on the plane or without a mirror
+        vertex. If there is no such vertex, the last node is omitted.
     """
     chosen = _Chosen(positions, softness, pinned, count, mirror)
     part = np.full(len(positions), -1) if part is None else part
@@ -102,9 +107,7 @@ class _Chosen:
         self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
 
     def add(self, vertices: np.ndarray) -> bool:
-        """Choose the best node among ``vertices`` and the node's mirror vertex; return False if no vertex can be a
-        node.
-        """
+        """Add the best of ``vertices`` and its mirror vertex as nodes. Return False if none can be a node."""
         room = self._count - len(self.nodes)
         able = self._free & self._free[self.partner] & (self._alone | (room > 1))
         vertex = self._best(vertices[able[vertices]]) if room > 0 else None
@@ -113,7 +116,7 @@ class _Chosen:
         return vertex is not None
 
     def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
-        """Choose a node in one stiff part without nodes and pins and, if possible, the node's mirror vertex.
+        """Add a node and, if possible, the node's mirror vertex in a stiff part that has neither nodes nor pins.
 
         ``inside`` (n,) bool: vertices of the stiff part. ``part`` (n,): label of each vertex's stiff part, -1
         elsewhere.
@@ -135,8 +138,8 @@ class _Chosen:
     def _best(self, vertices: np.ndarray) -> int | None:
         """Return the vertex with the highest positive score among ``vertices``, or None.
 
-        The score is ``min(a, b) softness^MILD``. Here a is the distance to the nearest node or pin, or to the centroid
-        without nodes and pins. b is the distance to the vertex's own mirror vertex.
+        The score is ``min(a, b) softness^MILD``. Here a is the distance to the nearest node or pin. If there are no
+        nodes and pins yet, a is the distance to the centroid. b is the distance to the vertex's own mirror vertex.
         """
         far = self._away if np.isfinite(self._away).all() else self._from_middle
         score = np.minimum(far, self._across)[vertices] * self._weight[vertices]

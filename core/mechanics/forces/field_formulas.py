@@ -1,8 +1,9 @@
 """Formulas of the kinds of force fields, one function for each kind.
 
 A field gives a body the acceleration that Blender gives a particle of one kilogram. `docs/design/forces.md` lists the
-formulas, their sources and their comparison with Blender. In the functions, s is the field's strength, and w is the
-``factor`` of the strength at a point.
+formulas, their sources and their comparison with Blender. In the formulas, s is the field's strength. The parameter
+``factor``, w in the formulas, multiplies the strength at each point. It contains the falloff with distance, a weight
+per body, and the effect of absorbing surfaces.
 """
 
 from __future__ import annotations
@@ -57,9 +58,10 @@ def field_force(
 ) -> FieldForce:
     """Return the acceleration by a field at p points.
 
-    ``coordinates``: positions of the points relative to the field. ``factor`` (p,): factor of the field's strength at
-    each point (``strength_fraction``). ``samples`` (p,k): values at the points, for kinds without a formula
-    (``SAMPLED``). Arguments are in the field's unit of length, the result is in metres.
+    ``coordinates``: positions of the points relative to the field. ``factor`` (p,): number by which the field's
+    strength is multiplied at each point (``strength_fraction``, less the part that surfaces absorb). ``samples`` (p,k):
+    values at the points, for kinds without a formula (``SAMPLED``). Arguments are in the field's unit of length, the
+    result is in metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, coordinates, factor)
@@ -76,7 +78,8 @@ def field_force(
 def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``s w r / d`` by a force field, or ``s w r / d³`` if the form has ``gravitation``.
 
-    r is the vector of length d from the field's source to the point, s the strength, w the ``factor`` at the point.
+    r is the vector of length d from the field's source to a point, and s the field's strength. w (``factor``)
+    multiplies the strength at the point.
     """
     strength = numbers.strength * factor
     if form.gravitation:
@@ -86,9 +89,10 @@ def _force(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 
 
 def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
-    """Return the acceleration ``s w n`` by a wind field of strength s, with the ``factor`` w at the point.
+    """Return the acceleration ``s w n`` by a wind field.
 
-    n is the field's z axis, or the normal of the field's surface or vertex for the shapes SURFACE and POINTS.
+    s is the field's strength, and w (``factor``) multiplies the strength at a point. n is the field's z axis, or the
+    normal of the field's surface or vertex for the shapes SURFACE and POINTS.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.axes)
 
@@ -96,8 +100,8 @@ def _wind(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 def _vortex(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration of a vortex about the field's z axis n.
 
-    r is the vector from the field's centre to a point, v the point's velocity, s the field's strength and w the
-    ``factor`` of the strength at the point. In a field of shape POINT, the acceleration is
+    r is the vector from the field's centre to a point, and v the point's velocity. s is the field's strength, and w
+    (``factor``) multiplies the strength at the point. In a field of shape POINT, the acceleration is
     ``s w |r| (n x r) / |n x r|``. In other shapes, the velocity of rotation is ``u = s w n x r`` and the acceleration
     ``s w n x u + (u - v)``: a centripetal acceleration, and where w > 0 a drag towards u with the coefficient 1 per
     second.
@@ -117,7 +121,7 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
     """Return the acceleration ``v x B`` at velocity v, with a vector B of length ``s w``.
 
     B circles the axis for the shapes POINT and LINE, and is parallel to the axis for other shapes. s is the field's
-    strength, w the ``factor`` of the strength at a point.
+    strength, and w (``factor``) multiplies the strength at a point.
     """
     field = np.cross(coordinates.axes, coordinates.arms) if form.shape in ("POINT", "LINE") else coordinates.axes
     length = np.linalg.norm(field, axis=1, keepdims=True)
@@ -128,9 +132,9 @@ def _magnet(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinate
 def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``-s w r (d - rest) / d - 2 damping sqrt|s| v`` by a harmonic field.
 
-    r is the vector of length d from the field's source to the point, and v the point's velocity. ``rest`` is the rest
-    length of the field's spring, s the strength, and w the ``factor`` of the strength at the point. ``damping`` is the
-    field's damping ratio, which acts where w > 0.
+    r is the vector of length d from the field's source to a point, and v the point's velocity. s is the field's
+    strength, and w (``factor``) multiplies the strength at the point. ``rest`` is the rest length of the field's
+    spring. ``damping`` is the field's damping ratio, which acts where w > 0.
     """
     rate, rest = numbers.strength * factor, numbers.rest_length
     near = coordinates.distances > 0.0
@@ -151,8 +155,8 @@ def _harmonic(form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordina
 def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``q s w r`` by a charge field.
 
-    ``numbers.strength`` is the product q s of the body's charge and the field's strength. w is the ``factor`` of the
-    strength at the point, r the vector from the field's source to the point. r is not normalized.
+    ``numbers.strength`` is the product q s of the body's charge and the field's strength. w (``factor``) multiplies the
+    strength at a point. r is the vector from the field's source to the point, not normalized.
     """
     return FieldForce((numbers.strength * factor)[:, None] * coordinates.arms)
 
@@ -160,7 +164,8 @@ def _charge(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinat
 def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates, factor: np.ndarray) -> FieldForce:
     """Return the acceleration ``-w (s |v| + damping) v`` at velocity v.
 
-    w is the ``factor`` of the strength s at a point. s and ``damping`` are at most ``STRONGEST_DRAG``.
+    s is the field's strength, and ``damping`` the linear coefficient of drag. Both are at most ``STRONGEST_DRAG``. w
+    (``factor``) multiplies both at a point.
     """
     cap = STRONGEST_DRAG
     drag, speed_drag = min(numbers.damping, cap) * factor, min(numbers.strength, cap) * factor
@@ -170,7 +175,8 @@ def _drag(_form: FieldForm, numbers: FieldNumbers, coordinates: FieldCoordinates
 def _fluid_flow(numbers: FieldNumbers, factor: np.ndarray, samples: np.ndarray) -> FieldForce:
     """Return the acceleration ``s w rho (u - flow v)`` at velocity v, in a fluid of velocity u and density rho.
 
-    s is the field's strength, w the ``factor`` of the strength at a point. ``samples`` (p,4): rho u and rho.
+    s is the field's strength, and w (``factor``) multiplies the strength at a point. flow is ``numbers.flow``.
+    ``samples`` (p,4): rho u and rho.
     """
     influence = numbers.strength * factor
     return FieldForce(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])

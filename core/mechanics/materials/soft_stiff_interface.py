@@ -1,15 +1,16 @@
-"""Softening of soft tets at an interface with much stiffer ones.
+"""Softening of soft tets beside much stiffer tets.
 
 Tets beside a rigid part are too stiff, since the rigid part holds their vertices like a clamp. Without correction, a
-soft bar of plain tets held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, 0.88 times
-with 32. Tets that share a vertex with a much stiffer tet are therefore softened:
+soft bar of plain tets held by a stiff bar sags 0.59 times the correct amount with 12 cells along both bars, and 0.88
+times with 32 cells. Tets that share a vertex with a much stiffer tet are therefore softened:
 
     E' = E / (1 + s GIVE / kappa)
 
 The share s is the mean of ``max(0, 1 - RATIO E / E_stiffest)`` over the corners of the tet. E_stiffest is the largest
-modulus of the tets at a corner. kappa is the cell side divided by the thickness of the compliant layer between a
-lattice and a clamp as large as the interface (``geometry/mesh/rigid_clamp.py``). The correction vanishes with
-refinement. Moduli that vary smoothly, by less than ``RATIO`` per cell, are unchanged.
+modulus of the tets at a corner. The number kappa is that of the correction at clamps
+(``geometry/mesh/rigid_clamp.py``), which attaches a lattice to a clamp as if through a layer of thickness h / kappa,
+with the cell side h. kappa depends on the width of the clamp in cells; here this width is that of the interface. The
+correction vanishes with refinement. Moduli that vary smoothly, by less than ``RATIO`` per cell, are unchanged.
 """
 
 from __future__ import annotations
@@ -44,10 +45,13 @@ def soften_at_interface(mesh: TetMesh, moduli: np.ndarray) -> np.ndarray:
 
 
 def _cells_along(mesh: TetMesh, hanging: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return the square root of the interface's area at each soft tet ``hanging`` (k,), in cell sides, (k,).
+    """Return the width of the interface at each soft tet, (k,), in cell sides.
 
-    The logarithm of the modulus, ``stiffness`` (n,), rises across the interface from one material to the other. So the
-    integral of the logarithm's gradient is the interface's area times the rise [coarea formula].
+    The width is the square root of the interface's area. The logarithm of the modulus, ``stiffness`` (n,), rises across
+    the interface from one material to the other. So the integral of the logarithm's gradient is the interface's area
+    times the rise [coarea formula].
+
+    ``hanging`` (k,): indices of the soft tets.
     """
     corners = mesh.tets[hanging]
     part = vertex_components(corners)

@@ -211,11 +211,13 @@ class StretchLoad:
 
 
 class StretchPotential(StrainPotential):
-    """Potential of the modal coordinates q (k,) during a step, with stiffness-proportional damping.
+    """Potential of the modal coordinates q (k,) in one time step, with stiffness-proportional damping.
 
-    The potential is ``1/2 q . C q + friction / 2 (q - base) . C (q - base)``. ``core``: stiffness correction C (k,k),
-    1/s². ``friction``: damping coefficient, s, divided by the time step, s. ``base`` (k,): modal coordinates
-    extrapolated from the previous steps. ``is_strong``: True if C may be many times the stiffness of the modes.
+    The potential is ``1/2 q . C q + friction / 2 (q - base) . C (q - base)``.
+
+    ``core`` (k,k), 1/s²: stiffness correction C. ``friction``: ratio of the damping coefficient to the time step.
+    ``base`` (k,): modal coordinates extrapolated from the previous steps. ``is_strong``: True if C may be many times
+    the stiffness of the modes.
     """
 
     def __init__(

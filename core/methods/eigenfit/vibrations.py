@@ -107,7 +107,10 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
-    """Return the lower triangle of the stiffness at rest, the mass matrix (3f,3f), and the sparsity pattern."""
+    """Return the stiffness matrix at rest, N/m, the mass matrix, kg, and the sparsity pattern of the stiffness matrix.
+
+    Both matrices are (3f,3f) for f vertices that are not pinned. The stiffness matrix has only its lower triangle.
+    """
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     K, pattern = stiffness_lower_triangle(model, tangent, model.pinned)
     free = pattern.free

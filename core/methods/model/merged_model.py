@@ -72,9 +72,10 @@ def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
-    """Return points that are embedded in one body of the merged model ``whole``.
+    """Convert points embedded in the mesh of one body to points of the merged model of all bodies.
 
-    ``body``: index of the body. ``embedding``: positions of the points in the tets of the body's own mesh.
+    ``whole``: the merged model. ``body``: index of the body. ``embedding``: embedding of the points in the body's own
+    mesh.
     """
     return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
 
@@ -98,7 +99,7 @@ def merge_states(states: Sequence[State]) -> State:
 
 
 def split_state(whole: Model, state: State) -> list[State]:
-    """Split a ``state`` of the merged model ``whole`` into the states of its bodies, in their order."""
+    """Return the state of each body from a ``state`` of the merged model ``whole``."""
     return [
         State.from_arrays(
             {

@@ -58,7 +58,7 @@ class Model:
     anchors : (n,n) N/m or None
         Stiffness of the springs that hold vertices other than ``pinned``, equal along x, y and z. In steps these
         springs are loads; the matrix is used to build subspaces and to find vibrations.
-    nodes : dynamic nodes of ConJac, or None
+    nodes : dynamic nodes, which ConJac integrates in time while the other vertices follow quasistatically, or None
     slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
     grows : True if the rest shape changes its size from step to step
     """

@@ -1,9 +1,9 @@
-"""Dynamic nodes: regions of a body that carry its motion in ConJac ([ConJac20]).
+"""Dynamic nodes: regions of a body whose motion the solver ConJac [ConJac20] integrates in time.
 
-In the paper a node is a vertex. But the compliance of a single vertex depends on its tets, and diverges as the mesh is
-refined. Here a node is the mean position in a ball, independent of the mesh. The ball's radius is the distance from the
-node to the nearest other node. This radius minimises the deformation that the quasistatic part must add between the
-nodes.
+The rest of the body follows quasistatically. In the paper a node is a vertex. But the compliance of a single vertex
+depends on its tets, and diverges as the mesh is refined. Here a node is the mean position in a ball, independent of the
+mesh. The ball's radius is the distance from the node to the nearest other node. This radius minimises the deformation
+that the quasistatic part must add between the nodes.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ SAMPLES = 400
 
 class Nodes(NamedTuple):
     """Dynamic nodes of ConJac: k weighted means ``B x`` of the vertex positions x.
+
+    ConJac integrates the motion of the nodes in time. The rest of the body follows quasistatically.
 
     ``centres`` (k,): central vertex of each node. ``rows`` B (k,n): weights of the n vertices; each row sums to one.
     """

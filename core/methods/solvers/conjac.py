@@ -1,6 +1,6 @@
-"""ConJac ([ConJac20]) with another time step: dynamic nodes carry the motion, all other vertices are quasistatic.
+"""Solver ConJac [ConJac20]: a few dynamic nodes are integrated in time, and all other vertices follow quasistatically.
 
-The map ``J`` from nodes to vertices (:mod:`.conjac_map`) belongs to the tangent K at the step's start x0. The body's
+The map J from nodes to vertices (:mod:`.conjac_map`) belongs to the tangent K at the step's start x0. The body's
 velocities are projected onto J in the mass product. Then a step has three parts, with the displacements u of the nodes:
 
 1. solve ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.modal_integration`), and set ``x = x0 + J u``;
@@ -10,7 +10,7 @@ velocities are projected onto J in the mass product. Then a step has three parts
 The exact integration dissipates no energy, but neglects the terms of the energy beyond the quadratic ones. Vibrations
 are therefore scaled at the end of a step, so that the body has the energy of the linear system. If the energy error is
 large, or if there is contact, the step instead minimizes an incremental potential of all vertices, in which only the
-nodes have inertia. :mod:`.conjac_published` contains the step of [ConJac20].
+nodes have inertia. The step of [ConJac20] is different (:mod:`.conjac_published`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ ENERGY_TOLERANCE = 0.1
 
 
 class ConJacSolver(StepSolver):
-    """ConJac [ConJac20] with exact integration of its dynamic nodes; all other vertices are quasistatic.
+    """Solver ConJac [ConJac20]: integrates a few dynamic nodes in time; all other vertices follow quasistatically.
 
     Steps without contact are integrated exactly, steps with contact by BDF2, rejected steps by implicit Euler.
     Settings: those of :class:`StepSolver` without ``integrator``. ``max_iterations`` limits quasistatic corrections,

@@ -38,7 +38,8 @@ BLOCKS = 4096
 class ConJacMap:
     """Map J of [ConJac20] from the displacements of dynamic nodes to the displacements of all vertices.
 
-    All vertices other than the k nodes are quasistatic: J moves them to where the elastic forces on them balance.
+    ConJac integrates the motion of the k nodes in time. All other vertices are quasistatic: J moves them to where the
+    elastic forces on them balance.
 
     Parameters
     ----------

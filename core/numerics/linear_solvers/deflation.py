@@ -50,9 +50,11 @@ class AffineDeflation:
     ) -> int | None:
         """Factorise the coarse matrix ``W^T S W``; return None, or the index of a group where the factorisation fails.
 
-        The columns of W are the affine displacements of the groups. The matrix S is the sum of the block rows ``A``,
-        the term ``low_rank``, and ``pairs`` (3f,3f), the blocks between vertices coupled by contact. The factorisation
-        fails if the coarse matrix is not positive definite.
+        The columns of W are the affine displacements of the groups. S (3f,3f) is the system matrix of the f free
+        vertices, the sum of the arguments. The factorisation fails if the coarse matrix is not positive definite.
+
+        ``A``: matrix assembled from element matrices. ``low_rank``: matrix of low rank, or None. ``pairs`` (3f,3f):
+        matrix that couples vertices in contact, or None.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)

@@ -47,8 +47,9 @@ class StepReport:
     movement : largest displacement of a vertex in the last search direction, before the line search, m
     taken : elastic energy removed by vibration matching, divided by the largest energy that it can remove; 0 without
         matching (``eigenfit.stretch_potential``)
-    lost : fraction of the initial kinetic energy that dynamic nodes cannot represent (``solvers.conjac``)
-    buckles : True if the Hessian for the dynamic nodes had to be projected
+    lost : fraction of the initial kinetic energy that dynamic nodes, the vertices that ConJac integrates in time,
+        cannot represent (``solvers.conjac``)
+    buckles : True if ConJac had to project the Hessian, since the body buckles between its dynamic nodes
     blocked : fraction of the prescribed path of pins and obstacles that remains because contact blocks them
     blocked_by : pairs of names of the bodies and colliders that were nearest to each other when blocked
     contacts : number of active contact pairs at the end of the step

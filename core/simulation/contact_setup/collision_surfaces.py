@@ -251,9 +251,9 @@ def concatenate_surfaces(
 
 
 def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
-    """Return points that map the unknowns of a space to the collision vertices of several bodies.
+    """Return the collision vertices of several bodies as functions of a solver's unknowns.
 
-    ``space``: joins the unknowns of the bodies, and has one mesh with the tets of all bodies.
+    ``space``: space with the unknowns of all bodies, and one mesh with the tets of all bodies.
     ``owns``: collision surfaces of the bodies.
     ``firsts``: per body, the index of its first tet in the mesh.
     """

@@ -84,9 +84,9 @@ def _thickness(found: Ground | Collider) -> float:
 def pair_parameters(
     requests: PairRequests, initial_distances: np.ndarray, distance: float, youngs_moduli: np.ndarray
 ) -> ContactPairParameters:
-    """Return the contact parameters of all pairs, reduced for pairs that begin close.
+    """Return the contact parameters of all pairs, with smaller distances for pairs that begin close.
 
-    The activation distance of a close pair, and if necessary its gap, is halved until the pair begins without contact
+    The activation distance of a close pair, and if necessary the gap, is halved until the pair begins without contact
     forces.
 
     Each different activation distance needs a separate barrier. To save barriers, let k be the largest number of
@@ -115,7 +115,8 @@ def pair_parameters(
 def contact_distance(distance: float) -> float:
     """Return the distance, m, below which two surfaces count as touching at the first frame.
 
-    ``distance``, m: activation distance. Contact forces begin at the gap of a pair plus this distance.
+    ``distance``, m: activation distance. Contact forces act on two surfaces that are closer than their gap plus the
+        activation distance.
     """
     return distance * 0.5 ** (HALVINGS - 1)
 

@@ -47,9 +47,9 @@ BETTER = 0.98
 If the surfaces overlap after this displacement, the direction is skipped.
 """
 BEYOND = 1.05
-"""Clearance between two surfaces after a separation, relative to the distance at which contact forces begin.
+"""Clearance between two surfaces after a separation, relative to the largest distance with contact forces.
 
-Contact forces begin at the gap of the pair plus the activation distance.
+Contact forces act on two surfaces that are closer than their gap plus the activation distance.
 """
 
 
@@ -115,7 +115,7 @@ class FirstFrameContact(NamedTuple):
     faces : triangles (f,3) of each body's collision surface
     positions : vertices (s,3), m, of each body's collision surface
     requests : contact parameters per pair of bodies and colliders, as the settings define them
-    distance : activation distance, m; contact forces of a pair begin at the gap of the pair plus this distance
+    distance : activation distance, m; contact forces act on two surfaces closer than their gap plus this distance
     """
 
     names: tuple[str, ...]
@@ -290,7 +290,7 @@ def _pairs(at: FirstFrameContact) -> Sequence[tuple[int, int]]:
 def _meeting(
     at: FirstFrameContact, colliders: ColliderSet, i: int, j: int, touching: float
 ) -> _SurfacePair | float | None:
-    """Return the surfaces if they overlap or touch, the depth of a body in a ground in m, or None."""
+    """Return the two surfaces if they overlap or touch, the depth of body i below a ground, m, or None."""
     n = len(at.positions)
     if j < n:
         b, faces = at.positions[j], at.faces[j]

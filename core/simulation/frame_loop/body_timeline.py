@@ -109,17 +109,18 @@ class BodyTimeline:
 
     @property
     def is_matched_by_potential(self) -> bool:
-        """True if an additional potential matches or controls the vibrations.
+        """True if a potential in addition to the elastic energy corrects the body's vibrations.
 
-        Scaling the stiffness of the tets is not a potential.
+        A correction gives the body the vibrations of a more accurate model, or scales the stiffness of single
+        vibrations. The property is False if the correction only scales the stiffness of the tets.
         """
         return bool(self._matched())
 
     def report_match(self, report: StepReport, positions: np.ndarray) -> None:
-        """Set ``taken`` in the report of a frame's last step, if the body has a matching potential.
+        """Set ``taken`` in the report of a frame's last step, if a potential matches the body's vibrations.
 
-        A matching potential lowers the elastic energy, so that the body vibrates like a more accurate model. ``taken``
-        is the energy that the potential removes, relative to the largest amount that it can remove.
+        The potential lowers the elastic energy, so that the body vibrates like a more accurate model. ``taken`` is the
+        energy that the potential removes, relative to the largest amount that the potential can remove.
 
         ``positions`` (r,3): unknowns of the body at which the energies are evaluated.
         """
@@ -153,7 +154,7 @@ class BodyTimeline:
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """Return a list with the potential that matches or controls the vibrations, or []."""
+        """Return a list with the potential that corrects the body's vibrations, or []."""
         body = self.body
         if body.matching is None:
             return []

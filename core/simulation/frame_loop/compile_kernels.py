@@ -90,7 +90,7 @@ def _has_right_hand_sides(body: Body) -> bool:
 
 
 def _second_derivatives() -> None:
-    """Compute the second derivative of the polar stretch, since a step of a tiny body may end before it."""
+    """Compile the second derivative of the polar stretch, which a step of a tiny body may not reach."""
     space = space_of(_model(), SolverSettings())
     state = space.rest_state()
     time = TimeStep(state.positions, state.positions, 0.04)
@@ -142,13 +142,15 @@ def _model() -> Model:
 class Stage:
     """Group of kernels that are compiled together.
 
+    Rarely used kernels are in no stage. Numba compiles such kernels at their first use.
+
     Attributes
     ----------
     name : name under which the kernel cache records that the stage is compiled
     seconds : compile time, s, on an idle processor after all earlier stages; used to estimate the progress
     compile : function that compiles the kernels by running them on a tiny problem
-    is_needed : function that returns True if a body needs the stage, given the body and a flag for IPC contact; rarely
-        needed kernels are compiled at their first use instead
+    is_needed : function that returns True if a body needs the stage; the arguments are the body, and True if the body
+        has IPC contact
     """
 
     name: str
@@ -276,7 +278,7 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
 
 
 def _matching(space: Space) -> tuple[Load, ...]:
-    """Return a potential of zero stiffness that matches vibrations, for a subspace only."""
+    """Return a vibration-matching potential of zero stiffness for a subspace, or () for the full space."""
     if not space.is_reduced:
         return ()
     mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
@@ -335,7 +337,10 @@ def _seconds_compiled() -> float:
 
 
 def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
-    """Compile the stages that no other process is compiling, and by default wait for the others."""
+    """Compile the stages that no other process is compiling.
+
+    ``wait``: True to wait afterwards for the stages that other processes are compiling.
+    """
     for patience in (0.0, math.inf) if wait else (0.0,):
         for stage in stages:
             if not jit.is_compiled(stage.name):
@@ -361,7 +366,7 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Context in which a second process also compiles the stages, from the second on."""
+    """Context in which a helper process compiles the same stages in parallel, beginning with the second stage."""
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
         yield

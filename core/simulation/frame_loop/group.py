@@ -270,7 +270,10 @@ class GroupStepper:
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
-    """Raise SettingsError if a potential matches or controls the vibrations of one of several bodies."""
+    """Raise SettingsError if one of several bodies has a potential that corrects its vibrations.
+
+    A correction matches the vibrations to those of a more accurate model, or scales the stiffness of single vibrations.
+    """
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
         # The factors of controlled vibrations are set only once the timeline is at a frame.
         course.advance_to(min(1, job.frame_count - 1), 1.0)

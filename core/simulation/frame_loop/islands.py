@@ -1,11 +1,11 @@
 """Islands: groups of bodies that can touch within a step. Each island is solved as one system.
 
 A step begins with the islands of the predicted motion: two bodies belong to one island if faces of both come within
-reach of each other on straight displacements to the predicted positions. The *reach* is the distance at which contact
-forces begin. Each island is solved with its own iterations, line search and friction. Then the solved displacements are
-checked. If bodies of different islands came within reach of each other, their islands are joined, and the step of the
-joined island is solved again from its start. So bodies of different islands never cross in an accepted step: their
-surfaces stay out of each other's reach on the straight displacements of the step.
+reach of each other on straight displacements to the predicted positions. The *reach* is the largest distance at which
+contact forces act. Each island is solved with its own iterations, line search and friction. Then the solved
+displacements are checked. If bodies of different islands came within reach of each other, their islands are joined, and
+the step of the joined island is solved again from its start. So bodies of different islands never cross in an accepted
+step: their surfaces stay out of each other's reach on the straight displacements of the step.
 
 A collider does not couple the bodies that it touches, unless it was blocked. Then all bodies within its reach have to
 collide with it at the position where it stopped.
@@ -150,7 +150,13 @@ def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> lis
 def _coupled(
     barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
-    """Return the pairs of bodies whose islands must be joined, and the final vertices (c,3), m, of the colliders."""
+    """Return the pairs of bodies from different islands that may collide in a step, and positions of the colliders.
+
+    An island is a group of bodies that are solved together. The pairs are found on straight paths from the
+    ``surfaces`` at the start of the step to the positions ``end`` (s,3), m. If a body has blocked a moving collider,
+    all bodies that may collide with the collider are paired, too. The second result (c,3), m, holds the positions of
+    all colliders' vertices at the end of the step.
+    """
     of_body = {k: bodies for bodies in solved for k in bodies}
     number = np.full(int(surfaces.body.max()) + 1, -1)
     for island, bodies in enumerate(solved):

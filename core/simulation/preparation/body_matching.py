@@ -105,10 +105,11 @@ def body_matching(
     on_progress: OnProgress,
     collides: bool = False,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches or controls the body's vibrations, and a report.
+    """Return the method that corrects the body's vibrations, and a report.
 
-    The method is None if no match is requested or possible. Only pins that hold in all frames after the first count,
-    since one match serves all frames.
+    The method gives the body the vibrations of a more accurate model (match), or scales the stiffness of single
+    vibrations by the user's factors (control), or both. The method is None if neither is requested or possible. Only
+    pins that hold in all frames after the first count, since one match serves all frames.
 
     ``pinned``: pins of the surface.
     ``pins``: pins of the solver's unknowns.
@@ -179,7 +180,10 @@ def _matched(
     factors: np.ndarray | None,
     trial: ErrorTest | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """Return the method that matches or controls the vibrations, or None, and the report of the match."""
+    """Return the method that corrects a body's vibrations, or None, and the report.
+
+    A correction matches the vibrations to those of a more accurate model, or scales their stiffness by ``factors``.
+    """
     chosen = sufficient_mode_count(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
     others = choices(spectra, count, not chosen)
@@ -210,7 +214,7 @@ def _matched(
 
 
 class _Finer(NamedTuple):
-    """Finer body to match: its model, its permanent pins and its Young's moduli (m,), Pa."""
+    """Finer body to match: model, permanent pins, and moduli of the pin springs (m,), Pa."""
 
     model: Model
     pinned: PinnedSurface
@@ -227,7 +231,7 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> ErrorTest | None:
-    """Return the trial simulation that measures the error of the matched vibrations, or None."""
+    """Return the comparison of the body with the more accurate model in trial simulations, or None."""
     rest = job.body.surface.positions[lasting.pinned]
 
     def held(by: Space, pins: PinnedSurface, moduli: np.ndarray) -> list[Load]:
@@ -258,13 +262,13 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, positions: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the matrix (k,r) from the unknowns of a space to the positions of points of a body."""
+    """Return the matrix (k,r) that interpolates the unknowns of a space to k points of the body."""
     by_vertices = embed(positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 
 def _of_pins(pinned: PinnedSurface) -> str:
-    """Return the report's sentence about pins that hold in some frames only, or ""."""
+    """Return the report's sentence about pins that are released in some frames, or ""."""
     held = pinned.held[min(1, len(pinned.held) - 1) :]
     if np.array_equal(held.any(axis=0), held.all(axis=0)):
         return ""

@@ -54,9 +54,10 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
     """Return the dynamic nodes of the solver ConJac, or None for other solvers.
 
-    ConJac integrates the motion of these nodes in time. A node is a region around a tet vertex. For each surface vertex
-    that the user chose, the node is centred at a corner of the containing tet: the corner with the largest barycentric
-    weight among those not in ``pinned``. If all corners of the tet are in ``pinned``, no node is added.
+    ConJac integrates the motion of the nodes in time. The rest of the body follows quasistatically. A node is a
+    region around a tet vertex. For each surface vertex that the user chose, the node is centred at a corner of the
+    containing tet: the corner with the largest barycentric weight among those not in ``pinned``. If all corners of the
+    tet are in ``pinned``, no node is added.
     """
     if not job.body.solver.kind.takes_nodes:
         return None

@@ -68,7 +68,8 @@ class Prepared:
     linear_solver : choice of the linear solver, with its reason
     pin_correction : correction of the displayed surface at pins
     start : unknowns at the first frame; None at rest
-    matching : method that matches or controls the vibrations, or None
+    matching : method that gives the body the vibrations of a more accurate model, or scales the stiffness of single
+        vibrations by the user's factors; None without such a correction
     store : cache of data computed from the job, or None
     """
 
