@@ -23,7 +23,8 @@ ROOMS = {
         foundation/errors foundation/events foundation/progress foundation/unit_words
         foundation/files foundation/process foundation/schema foundation/kernels
         geometry/mesh geometry/tetrahedra
-        mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/constraints
+        mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/fibres
+        mechanics/constraints
         contact/friction contact/barrier contact/penalty contact/proxy
         numerics/integrators numerics/linear_solvers numerics/optimization
         methods/model methods/subspaces methods/solvers methods/eigenfit

@@ -23,6 +23,7 @@ from ...mechanics.materials.layer import Layer
 from .absorber import Absorber
 from .environment import Collider, Ground, Spring
 from .force_field import ForceField
+from .muscle import Muscle, check_muscles
 from .pair import PairSettings
 
 VIBRATION_STIFFNESS = 0.1, 10.0
@@ -107,6 +108,8 @@ class Body:
         Index of the body among all bodies of its group, set with ``group_members``.
     accelerations : (frames, n or 1, 3) float64 or None
         Acceleration in addition to gravity, including changes of gravity over the frames; world space, m/s².
+    muscles : tuple of Muscle
+        Materials with fibres, at most one entry per material.
     moduli : (frames, K) float64 or None
         Young's moduli of the materials (``settings.moduli``) at each frame, Pa; None if they are constant. Their
         logarithms are interpolated linearly between frames. ``materials`` hold the moduli of the first frame.
@@ -138,6 +141,7 @@ class Body:
         "stiffness map of", word="materials", default=None, dtype=np.float64, each_of="materials", filled=True
     )
     layers: tuple[Layer, ...] = field_spec("place of", word="materials", default=(), each_of="materials")
+    muscles: tuple[Muscle, ...] = field_spec("muscle", word="materials", default=(), each_of="materials")
     moduli: np.ndarray | None = field_spec(
         "keyed stiffness", word="materials", default=None, dtype=np.float64, over_frames=True
     )
@@ -285,6 +289,7 @@ class Body:
             raise SettingsError("The object's matrix is not a number.", "Check the animation of the object.")
         for layer in self.layers:
             layer.check(len(self.materials), n)
+        check_muscles(self.muscles, self.materials, n, frames)
 
     def _validate_vibrations(self, frames: int) -> None:
         factors, (softest, stiffest) = self.vibration_stiffness, VIBRATION_STIFFNESS

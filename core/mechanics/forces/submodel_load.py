@@ -21,7 +21,10 @@ class SubmodelLoad:
         """Return the load's potential in a step of the merged model. ``motion``: motion of all bodies."""
         arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
         own = {name: value[self._vertices] for name, value in arrays.items()}
-        return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._blocks)
+        potential = self._load.begin(motion._replace(**own))
+        if (merged := getattr(potential, "in_merged_model", None)) is not None:
+            return merged(len(motion.x_prev), self._vertices, self._blocks)
+        return SubmodelPotential(potential, self._vertices, self._blocks)
 
 
 class SubmodelPotential(StepPotential):

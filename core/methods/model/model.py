@@ -21,6 +21,7 @@ from ...mechanics.assembly.mass import mass_matrix
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
 from ...mechanics.energies.registry import own_parameters
 from ...mechanics.energies.tangent import Tangent
+from ...mechanics.fibres.fibre_vectors import FibreVectors
 from ...mechanics.forces.elastic import ElasticPotential
 from ...mechanics.forces.embedded_points import EmbeddedPoints
 from ...mechanics.materials.lame import lame_parameters
@@ -198,6 +199,13 @@ class Model:
         define another linear quantity, such as a difference of positions.
         """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions), self.elements.tet_slots)
+
+    def fibre_vectors(self, indices: np.ndarray, directions: np.ndarray) -> FibreVectors:
+        """Return the fibre vectors F a as functions of the vertex positions.
+
+        ``indices`` (f,): element of each fibre. ``directions`` (f,3): unit rest direction a of each fibre.
+        """
+        return FibreVectors(self.elements, indices, directions)
 
     @property
     def contact_point_budget(self) -> int | None:

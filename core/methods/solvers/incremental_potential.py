@@ -16,6 +16,7 @@ import numpy as np
 from ...mechanics.assembly.low_rank import LowRank, joined
 from ...mechanics.energies.kinematics import Deformation, Stretch
 from ...mechanics.energies.tangent import Tangent, project
+from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.forces.body_forces import GravityPotential, InertiaPotential
 from ...mechanics.forces.elastic import ElasticPotential
 from ...mechanics.forces.step_potential import BarrierStepPotential, LowRankPotential, StepPotential, StrainPotential
@@ -66,6 +67,7 @@ class IncrementalPotential:
     ----------
     contact : the barrier or None
     strain : the potential of strain or None
+    fibres : potentials of fibres, which ``potentials`` contains too
     h : effective step, s
     element_weights : (m,) m³ s², h² times the element volumes that weight the elastic energy density
     """
@@ -87,6 +89,7 @@ class IncrementalPotential:
         self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
         if elastic.stabilization is not None and elastic.stabilization not in potentials:
             self.potentials += (elastic.stabilization,)
+        self.fibres = tuple(each for each in potentials if isinstance(each, FibrePotential))
         self.time, self.damping = time, damping
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
         self.h = time.step
@@ -95,15 +98,21 @@ class IncrementalPotential:
         self._lagging_updates_left = MAX_LAGGING_UPDATES
 
     def value_without_elastic(
-        self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None
+        self,
+        x: np.ndarray,
+        s: np.ndarray | None,
+        stretch: Stretch | None,
+        potentials: tuple[StepPotential, ...] | None = None,
     ) -> tuple[float, float]:
         """Return the incremental potential without elastic energy, kg m².
 
         The second result is the sum of the absolute values of its terms, kg m². ``s`` (m,6): stretches for the stretch
         damping; None without damping. ``stretch``: stretch for the strain potential; None without a strain potential.
+        ``potentials``: potentials to add instead of the attribute of this name.
         """
+        potentials = self.potentials if potentials is None else potentials
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
-        parts += [self.h**2 * potential.value(x) for potential in self.potentials]
+        parts += [self.h**2 * potential.value(x) for potential in potentials]
         if self.damping is not None:
             parts.append(self.h**2 * self.damping.value(s))
         if self.strain is not None:
@@ -134,15 +143,19 @@ class IncrementalPotential:
         return self.gradient(x, stress, of_pins)
 
     def gradient(
-        self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
+        self,
+        x: np.ndarray,
+        stress: np.ndarray,
+        of_pins: bool = False,
+        potentials: tuple[StepPotential, ...] | None = None,
     ) -> np.ndarray:
         """Return the gradient (n,3) kg m of the incremental potential for given stresses.
 
         ``x`` (n,3) m: positions. ``stress`` (m,3,3) Pa. ``of_pins``: False to set rows of pinned vertices to zero.
-        ``of_potentials``: False to leave out all contributions except inertia, gravity and the stresses.
+        ``potentials``: potentials to add instead of the attribute of this name.
         """
         force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
-        for potential in self.potentials if of_potentials else ():
+        for potential in self.potentials if potentials is None else potentials:
             force += potential.gradient(x)
         g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
         if not of_pins:
@@ -239,6 +252,10 @@ class IncrementalPotential:
         """Accept the step's solution, with the obstacles at their current positions."""
         if self.contact is not None:
             self.contact.end_step()
+
+    def with_independent(self, fibres: tuple[StepPotential, ...]) -> tuple[StepPotential, ...]:
+        """Return the potentials of the step, in which ``fibres`` replace the fibres that depend on positions."""
+        return (*(each for each in self.potentials if each not in self.fibres), *fibres)
 
     @property
     def has_contact(self) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...mechanics.energies.kinematics import Deformation
+from ...mechanics.forces.step_potential import StepPotential
 from ...numerics.optimization.step_report import Iteration, StepReport
 from ..model.state import State
 from .incremental_potential import IncrementalPotential
@@ -58,10 +59,13 @@ class _Linearized:
         self._ahead = solver.start(step.time.predicted, step)
         self._deformation_ahead = step.damping and elastic.deformation(self._ahead)
 
-    def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
+    def gradient(
+        self, x: np.ndarray, potentials: tuple[StepPotential, ...] | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the gradient (n,3) kg m of the linearized incremental potential at x (n,3) m.
 
         The second result is the second derivatives (m,6,3,3) of stretch damping times the squared step, or None.
+        ``potentials``: potentials to add instead of those of the step.
         """
         step, solver = self._step, self._solver
         stress, added = (
@@ -72,7 +76,7 @@ class _Linearized:
             dF = solver.elastic.delta_F(x - self._ahead)
             damping_stress, added = step.damping.linearized(self._deformation_ahead, dF, step.h**2)
             stress += damping_stress
-        g = step.gradient(x, stress, of_potentials=of_potentials)
+        g = step.gradient(x, stress, potentials=potentials)
         if self._straining is not None:
             g += step.h**2 * (self._at_start + self._straining.times(x - self._start))
             g[solver.model.pinned] = 0.0
@@ -169,7 +173,7 @@ class LinearlyImplicitSolver(StepSolver):
         check_direction(dx, decrement)
         with report.timed("line_search"):
             # All terms but the potentials are quadratic: slope and curvature along dx define them.
-            first, then = (linearized.gradient(at, of_potentials=False)[0] for at in (x, x + dx))
+            first, then = (linearized.gradient(at, ())[0] for at in (x, x + dx))
             slope, bend = float(np.sum(first * dx)), float(np.sum((then - first) * dx))
 
             def merit(alpha: float) -> tuple[float, float, np.ndarray]:

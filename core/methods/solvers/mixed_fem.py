@@ -30,6 +30,7 @@ import numpy as np
 from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.energies.kinematics import Deformation, Stretch
+from ...mechanics.fibres.independent_fibres import FibreStep, IndependentFibres
 from ...numerics.optimization.line_search import backtrack, sums
 from ...numerics.optimization.step_report import Iteration, StepReport
 from ..model.state import State
@@ -77,6 +78,7 @@ class _Iterate(NamedTuple):
     deformation: Deformation
     polar: np.ndarray  # polar stretches s(F(x)), (m,6)
     stretch: Stretch
+    fibres: tuple[IndependentFibres, ...]
     value: float  # L without the multiplier's term
     magnitude: float  # the sum of its parts' magnitudes
 
@@ -90,6 +92,7 @@ class _Direction(NamedTuple):
     decrement: float  # minus the slope of the incremental potential for s = s(F)
     predicted_decrease: float  # minus the slope of the merit
     disagreement: float  # h² sum w c.H_s c
+    fibres: tuple[FibreStep, ...]
 
 
 class MixedFEMSolver(StepSolver):
@@ -125,7 +128,9 @@ class MixedFEMSolver(StepSolver):
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             x, deformation = self._start(guess, state, step, report)
-            at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
+            stretch = Stretch.of(state.stretch, deformation.V)
+            fibres = tuple(IndependentFibres(each, x, each.stretches(state.positions)) for each in step.fibres)
+            at = self._valued(x, deformation, deformation.stretch(), stretch, fibres, step)
             guessed = None
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
                 guessed = self._restart_mask(self.elastic.deformation(state.positions, deformation))
@@ -159,7 +164,7 @@ class MixedFEMSolver(StepSolver):
                     break
                 changed = True
             if changed:
-                at = self._valued(at.x, at.deformation, at.polar, at.stretch, step)
+                at = self._valued(at.x, at.deformation, at.polar, at.stretch, at.fibres, step)
         if not report.reason and report.iterations <= tangled:
             report.reason = (
                 f"the cap of {report.iterations} iterations was reached while inverted tets were being restored: "
@@ -201,15 +206,21 @@ class MixedFEMSolver(StepSolver):
         if guessed is None:
             return at
         s = np.where(guessed[:, None], IDENTITY_STRETCH, at.stretch.s)
-        return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
+        return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), at.fibres, step)
 
     def _valued(
-        self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
+        self,
+        x: np.ndarray,
+        deformation: Deformation,
+        polar: np.ndarray,
+        stretch: Stretch,
+        fibres: tuple[IndependentFibres, ...],
+        step: IncrementalPotential,
     ) -> _Iterate:
         """Evaluate the step's potentials and elastic energy for an iterate."""
-        rest, magnitude = step.value_without_elastic(x, stretch.s, stretch)
+        rest, magnitude = step.value_without_elastic(x, stretch.s, stretch, step.with_independent(fibres))
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
-        return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
+        return _Iterate(x, deformation, polar, stretch, fibres, rest + elastic, magnitude + abs(elastic))
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport, is_near: bool) -> _Direction:
         elastic, stretch = self.elastic, at.stretch
@@ -261,7 +272,9 @@ class MixedFEMSolver(StepSolver):
             system = self.system
             P, disagreement = condense(mixed, terms, step.element_weights, system.hessians)
             P, added = (P, None) if damping is None else (P + damping[0], damping[1])
-            system.assemble(step.h**2, at.x, step.potentials, added, low_rank)
+            for each in at.fibres:
+                each.bends = terms != PolarHessianTerms.NOTHING
+            system.assemble(step.h**2, at.x, step.with_independent(at.fibres), added, low_rank)
         with report.timed("factorization"):
             if not self.system.try_factorize():
                 return None
@@ -283,12 +296,15 @@ class MixedFEMSolver(StepSolver):
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
             if step.strain is not None or step.damping is not None:
                 work = step.element_weights * (multiplier * residual).sum(axis=1)
+            fibres = tuple(each.step_by(dx) for each in at.fibres)
+            bent += step.h**2 * sum(each.curvature for each in fibres)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares, except for twists under pressure. The equal difference of the decrement and the
             # curvature of c would cancel in stiff bodies. The gain of TENSION is omitted, which is conservative.
             predicted_decrease = inertia + sums(curvature)[0] + bent - residual_work
         decrement = -float((g * dx).sum())
-        return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, sums(disagreement)[0])
+        apart = sums(disagreement)[0] + step.h**2 * sum(each.disagreement() for each in at.fibres)
+        return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, apart, fibres)
 
     def _condensed_gradient(
         self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, residual: np.ndarray
@@ -297,16 +313,19 @@ class MixedFEMSolver(StepSolver):
 
         P (m,3,3) Pa: condensed elastic stresses. ``residual`` (m,6): polar minus independent stretch.
         """
-        if step.strain is None:
-            return step.gradient(at.x, P)
-        bends = self.system.low_rank is not None
-        return step.gradient(at.x, P + step.strain.forces(at.deformation, at.stretch, residual, bends))
+        if step.strain is not None:
+            bends = self.system.low_rank is not None
+            P = P + step.strain.forces(at.deformation, at.stretch, residual, bends)
+        return step.gradient(at.x, P, potentials=step.with_independent(at.fibres))
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
     ) -> tuple[float, _Iterate | None, float]:
         def lagrangian(it: _Iterate, work: np.ndarray) -> tuple[float, float, _Iterate]:
             total, size = sums(work)
+            for fibres, moved in zip(it.fibres, direction.fibres, strict=True):
+                more = step.h**2 * float(moved.multiplier @ fibres.residual)
+                total, size = total + more, size + abs(more)
             return it.value + total, it.magnitude + size, it
 
         def trial(alpha: float) -> tuple[float, float, _Iterate]:
@@ -320,7 +339,9 @@ class MixedFEMSolver(StepSolver):
                 direction.multiplier,
                 step.element_weights,
             )
-            return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
+            x, steps = at.x + alpha * direction.dx, zip(at.fibres, direction.fibres, strict=True)
+            fibres = tuple(each.moved(alpha, moved.change, x) for each, moved in steps)
+            return lagrangian(self._valued(x, deformation, polar, stretch, fibres, step), work)
 
         start, magnitude, _ = lagrangian(at, direction.work)
         longest = step.max_step_size(at.x, direction.dx)

@@ -159,6 +159,14 @@ class ReducedModel:
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return ReducedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 
+    def fibre_vectors(self, indices: np.ndarray, directions: np.ndarray) -> ReducedPoints:
+        """Return the fibre vectors F a as functions of the unknowns.
+
+        ``indices`` (f,): cubature point of each fibre. ``directions`` (f,3): unit rest direction a of each fibre.
+        """
+        G = self.elastic.G.reshape(-1, 3, self.unknowns)[indices]
+        return ReducedPoints(directions, np.einsum("fi,fir->fr", directions, G))
+
     @property
     def contact_point_budget(self) -> int | None:
         """Number of surface points that suffice for contact, or None if all are needed.

@@ -107,14 +107,11 @@ def body_matching(
 ) -> tuple[MatchMethod | None, Match]:
     """Return the method that corrects the body's vibrations, and a report.
 
-    The method gives the body the vibrations of a more accurate model (match), or scales the stiffness of single
-    vibrations by the user's factors (control), or both. The method is None if neither is requested or possible. Only
-    pins that hold in all frames after the first count, since one match serves all frames.
+    The method gives the body the vibrations of a more accurate model, scales single vibrations by the user's factors,
+    or both. It is None if neither is requested or possible. Only pins that hold in all frames after the first count.
 
-    ``pinned``: pins of the surface.
-    ``pins``: pins of the solver's unknowns.
-    ``points``: surface vertices as functions of the unknowns.
-    ``collides``: True if the body is solved together with other bodies.
+    ``pinned``, ``pins``: pins of the surface and of the solver's unknowns. ``points``: surface vertices as functions of
+    the unknowns. ``collides``: True if the body is solved together with other bodies.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
     finer: _Finer | None = None
@@ -133,9 +130,8 @@ def body_matching(
         on_progress(TRYING * part)
 
     try:
-        is_free = not lasting.held.any()
+        is_free, is_controlled = not lasting.held.any(), factors is not None
         frees_pins, hits = bool(is_free and pinned.held.any()), is_free and (collides or bool(job.body.colliders))
-        is_controlled = factors is not None
         methods = match_methods(solver, is_controlled, frees_pins, collides, hits) if solver.is_matched else (Matching,)
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
@@ -146,15 +142,15 @@ def body_matching(
             swung = partial(_swung, pinned=finer.pinned, moduli=finer.moduli) if finer else None
             spectra = cached_spectra(model, space, count, springs, store, finding, finer and finer.model, swung)
     except MatchError as error:
-        only = is_controlled and solver.match_resolution
-        return None, Match(f"{REFUSED}{error}{' Vibrations can be controlled if Match Resolution is off.' * only}")
+        hint = " Vibrations can be controlled if Match Resolution is off." * (is_controlled and solver.match_resolution)
+        return None, Match(f"{REFUSED}{error}{hint}")
     is_tried = solver.is_matched and (finer or space.is_reduced)
     trial = _trial(job, model, space, lasting, spring_moduli, finer, store, on_progress) if is_tried else None
     matching, match = _matched(solver, methods, space, springs, spectra, factors, trial)
     match = match.with_words(_of_pins(pinned) * bool(match.vibrations))
     if store is not None and match.vibrations:
-        rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
-        still = points.positions(rest)
+        rest = space.rest_state().positions
+        still, modes = points.positions(rest), spectra.modes[: len(match.vibrations)]
         moved = (points.positions(rest + u) - still for u in modes)
         cache_shapes(store, job, moved, [each.frequency for each in match.vibrations])
     return matching, match

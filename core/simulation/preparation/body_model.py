@@ -15,6 +15,7 @@ from ...mechanics.materials.fields import MaterialFields, material_fields
 from ...mechanics.materials.soft_stiff_interface import soften_at_interface
 from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
+from .muscles import muscle_layers
 
 A_MODE, IN_SUBSPACE = 4, 128
 """Limits of the number of pins that are sampled in a subspace.
@@ -34,7 +35,7 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
         embedding,
         body.material_weights,
         body.materials,
-        body.layers,
+        (*body.layers, *muscle_layers(body.muscles)),
         body.surface,
         body.stiffness_maps,
         body.tet_materials,

@@ -30,6 +30,7 @@ from ...jobs.job.force_field import ForceField
 from ...jobs.job.job import Job
 from ...jobs.job.pair import PairSettings
 from ...mechanics.constraints.anchors import Anchors
+from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.forces.acceleration_field import AccelerationField
 from ...mechanics.forces.force_fields import ForceFields, MassPoints
 from ...mechanics.forces.springs import Springs, goal_stiffness, shared_stiffness
@@ -40,6 +41,7 @@ from ...methods.subspaces.space import Space
 from ...numerics.linear_solvers.protocol import DirectSolver
 from .field_interpolation import Absorbing, interpolate_field
 from .mass_points import mass_points
+from .muscles import Muscles
 from .surface_to_body import SurfaceToBody
 
 LEAST = ColliderSettings.__dataclass_fields__["thickness"].metadata["range"][0]
@@ -56,6 +58,7 @@ class Loads:
     space : the model itself, or its subspace
     embedding : embedding of the job's surface in the model's mesh
     solver : class of the direct linear solver for the extension of accelerations from the surface into the body
+    muscles : muscles of the body, or None
     choose : function that selects a given number of contact points, called like :func:`farthest_points`
 
     Raises
@@ -72,6 +75,7 @@ class Loads:
         embedding: Embedding,
         solver: type[DirectSolver],
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
+        muscles: Muscles | None = None,
     ) -> None:
         body = job.body
         self._substeps = body.solver.substeps
@@ -81,6 +85,8 @@ class Loads:
         if body.accelerations is not None:
             field = _ReducedField if space.is_reduced else _MovingField
             self._movers.append(field(body.accelerations, space, embedding, solver))
+        if muscles is not None:
+            self._movers.append(_Contracting(muscles))
         if body.colliders:
             self._touching = _touching(job, model, space, choose)
             self._contacts = _contacts(job, model, self._touching)
@@ -232,6 +238,14 @@ class _MovingForceFields:
         return ForceFields(
             self._body, [interpolate_field(field, step.frame, step.now, absorbing) for field in self._fields]
         )
+
+
+class _Contracting:
+    def __init__(self, muscles: Muscles) -> None:
+        self._muscles = muscles
+
+    def at(self, step: _Substep) -> FibrePotential:
+        return self._muscles.load(self._muscles.activation_at(step.frame, step.now))
 
 
 class _StandingGround:

@@ -41,6 +41,7 @@ from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .mesh_report import mesh_report
 from .mesher_process import make_in_child, needs_a_child
+from .muscles import Muscles, muscle_fibres
 
 VIBRATIONS = "vibrations"
 """Name of the last progress step of preparation, in which vibrations are matched."""
@@ -183,15 +184,14 @@ def prepare(
 ) -> Prepared:
     """Return the job's body, prepared for simulation.
 
-    ``collides``: True if the body is solved together with other bodies.
-
-    Raises SinewError if the preparation fails. Raises Stopped between parts of the work if ``should_stop`` returns
-    True. Data in the store are then complete.
+    ``collides``: True if the body is solved together with other bodies. Raises SinewError if the preparation fails.
+    Raises Stopped between parts of the work if ``should_stop`` returns True. Data in the store are then complete.
     """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
     _go_on(should_stop)
     fields = materials(job, mesh, embedding, store, on_event)
+    fibres = muscle_fibres(job, mesh, embedding, fields)
     _go_on(should_stop)
     pinned, first = pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
     pins = pinned.schedule()
@@ -202,8 +202,7 @@ def prepare(
     steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
     on_progress = _step_events(steps, on_event, should_stop)
     cached = _subspace(job, model, store, on_progress)
-    subspace = cached.subspace if cached else None
-    space = subspace.model if subspace else model
+    subspace, space = (cached.subspace, cached.subspace.model) if cached else (None, model)
     points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
     start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
     found = partial(on_progress, VIBRATIONS)
@@ -215,11 +214,10 @@ def prepare(
     more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
     on_event(mesh_report(job, mesh, embedding, fields, more, cached, match))
     touching = cached_farthest_points(store, partial(_go_on, should_stop))
-    loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
-    stiffness = stiffness_of(job, mesh, fields)
-    if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else modes of a free body
-        stiffness = FIRM_PINS * stiffness
-    springs = PinSprings(pinned, stiffness, space.points)
+    muscles = Muscles(job, fibres, model, space, subspace) if fibres else None
+    loads = Loads(job, model, space, embedding, linear_solver.solver, touching, muscles)
+    is_firm = matching and job.body.solver.match_resolution and pinned.always().held.any()
+    springs = PinSprings(pinned, (FIRM_PINS if is_firm else 1.0) * stiffness_of(job, mesh, fields), space.points)
     shown = PinCorrection(job.body.surface.positions, embedding, pinned)
     return Prepared(
         model,

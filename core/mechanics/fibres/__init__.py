@@ -1,0 +1,1 @@
+"""Fibres: tension along a rest direction, which activation makes contract."""

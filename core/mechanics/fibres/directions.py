@@ -1,0 +1,121 @@
+"""Rest directions of fibres in the tets of a muscle, and how far along the muscle each tet lies.
+
+Between two ends, the direction is the gradient of a harmonic function that is 0 at the origin and 1 at the insertion,
+with no flux through the rest of the muscle's border [Choi, Blemker 2013, "Skeletal muscle fascicle arrangements can be
+reconstructed using a Laplacian vector field simulation"]. Along curves, it is the tangent of the nearest curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...foundation.errors import MaterialError
+from ...geometry.mesh.tet_mesh import TetMesh
+from ..assembly.deformation_gradient import shape_gradients
+from ..materials.harmonic import extend_harmonically
+
+FLAT = 1e-3
+"""Gradient of the harmonic function, times the muscle's size, below which a tet has no direction of its own."""
+
+SAMPLES = 16
+"""Points per segment of a curve among which the nearest is searched."""
+
+
+class FibreDirections(NamedTuple):
+    """Rest directions in f tets: unit vectors ``along`` (f,3), and the position ``part`` (f,) from 0 to 1 between the
+    origin and the insertion.
+    """
+
+    along: np.ndarray
+    part: np.ndarray
+
+
+def directions_between(mesh: TetMesh, tets: np.ndarray, origin: np.ndarray, insertion: np.ndarray) -> FibreDirections:
+    """Return the fibre directions in the tets with the indices ``tets`` (f,), between two sets of mesh vertices.
+
+    ``origin``, ``insertion``: vertex indices. Vertices of other tets are ignored.
+
+    Raises
+    ------
+    MaterialError
+        An end has no vertex of the muscle, the ends touch, or no fibre leads from one to the other.
+    """
+    used, corners = np.unique(mesh.tets[tets], return_inverse=True)
+    muscle = TetMesh(mesh.rest_positions[used], corners.reshape(-1, 4).astype(np.int32), mesh.fill[tets])
+    values, known = np.zeros((len(used), 1)), np.zeros(len(used), dtype=bool)
+    ends = [np.isin(used, each) for each in (origin, insertion)]
+    for name, end in zip(("origin", "insertion"), ends, strict=True):
+        if not end.any():
+            raise MaterialError(f"The {name} of the muscle does not touch it.", "Paint it on the muscle's surface.")
+    if (both := ends[0] & ends[1]).any():
+        x, y, z = muscle.rest_positions[both][0]
+        raise MaterialError(
+            f"Origin and insertion touch near ({x:.3g}, {y:.3g}, {z:.3g}) m.",
+            "Move the two ends apart, or raise the resolution.",
+        )
+    known |= ends[0] | ends[1]
+    values[ends[1]] = 1.0
+    potential, reached = extend_harmonically(muscle, known, values)
+    if not reached.all():
+        x, y, z = muscle.rest_positions[~reached][0]
+        raise MaterialError(
+            f"A part of the muscle near ({x:.3g}, {y:.3g}, {z:.3g}) m touches neither of its ends.",
+            "Make it a muscle of its own, or raise the resolution.",
+        )
+    u = potential[muscle.tets, 0]
+    gradients = np.einsum("ta,tai->ti", u, shape_gradients(muscle.rest_positions, muscle.tets))
+    return FibreDirections(_unit(muscle, gradients), np.clip(u.mean(axis=1), 0.0, 1.0))
+
+
+def _unit(muscle: TetMesh, gradients: np.ndarray) -> np.ndarray:
+    """Return unit vectors (f,3) along ``gradients``. Tets where the gradient vanishes get the mean of their neighbours.
+
+    Raise MaterialError if the gradient vanishes everywhere in the neighbourhood of a tet.
+    """
+    for _ in range(len(gradients)):
+        length = np.linalg.norm(gradients, axis=1)
+        flat = length * muscle.size < FLAT
+        if not flat.any():
+            break
+        sums = np.zeros((len(muscle.rest_positions), 3))
+        np.add.at(sums, muscle.tets, (gradients * (~flat / np.maximum(length, 1e-300))[:, None])[:, None])
+        filled = sums[muscle.tets].sum(axis=1)
+        if not (np.linalg.norm(filled[flat], axis=1) > 0.5).any():
+            x, y, z = muscle.rest_positions[muscle.tets[flat][0]].mean(axis=0)
+            raise MaterialError(
+                f"The fibres have no direction near ({x:.3g}, {y:.3g}, {z:.3g}) m.",
+                "Paint the two ends of the muscle on opposite sides, or choose a curve.",
+            )
+        fitting = flat & (np.linalg.norm(filled, axis=1) > 0.5)
+        gradients = np.where(fitting[:, None], filled, gradients)
+    return gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
+
+
+def directions_along(centres: np.ndarray, curves: Sequence[np.ndarray]) -> FibreDirections:
+    """Return the fibre directions at ``centres`` (f,3), m: tangents of the nearest of the polylines ``curves``.
+
+    Each curve is (k,3), m, with segments longer than 0.
+    """
+    points, tangents, parts = [], [], []
+    for curve in curves:
+        steps = np.diff(curve, axis=0)
+        lengths = np.linalg.norm(steps, axis=1)
+        # Tangents at the points are means of the segments, so that directions do not jump at a bend.
+        each = steps / lengths[:, None]
+        at = np.concatenate([each[:1], each[:-1] + each[1:], each[-1:]])
+        starts = np.concatenate([[0.0], np.cumsum(lengths)]) / lengths.sum()
+        t = (np.arange(SAMPLES) + 0.5)[:, None] / SAMPLES
+        for k, step in enumerate(steps):
+            points.append(curve[k] + t * step)
+            tangents.append((1.0 - t) * at[k] + t * at[k + 1])
+            parts.append(starts[k] + t[:, 0] * (starts[k + 1] - starts[k]))
+    nearest = cKDTree(np.concatenate(points)).query(centres)[1]
+    along = np.concatenate(tangents)[nearest]
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    if (length < 1e-6).any():
+        raise MaterialError("A curve of the muscle turns back on itself.", "Smooth the curve.")
+    return FibreDirections(along / length, np.concatenate(parts)[nearest])

@@ -1,0 +1,182 @@
+"""Muscles of a job's body: fibres in the elements of a space, and their load in each substep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...foundation.errors import MaterialError, named
+from ...foundation.schema.muscle_settings import MuscleSettings
+from ...geometry.mesh.embedding import Embedding
+from ...geometry.mesh.tet_mesh import TetMesh
+from ...jobs.job.job import Job
+from ...jobs.job.muscle import Muscle
+from ...mechanics.fibres.directions import FibreDirections, directions_along, directions_between
+from ...mechanics.fibres.fibre_potential import FibrePotential
+from ...mechanics.fibres.law import FibreTerms
+from ...mechanics.fibres.registry import fibre_law
+from ...mechanics.fibres.tubes import tube
+from ...mechanics.materials.fields import MaterialFields
+from ...mechanics.materials.layer import Layer
+from ...mechanics.materials.surface_to_tet_transfer import transfer_map
+from ...methods.model.model import Model
+from ...methods.subspaces.reduced_model import Subspace
+from ...methods.subspaces.space import Space
+
+LEAST = 0.05
+"""Least weight of the muscle's material in a tet with fibres."""
+
+
+class MuscleFibres(NamedTuple):
+    """Fibres of one muscle in f tets.
+
+    ``tets`` (f,): indices. ``directions``: rest directions and positions along the muscle. ``amount`` (f,): weight of
+    the muscle's material, 0 to 1. ``map`` (f,): factor on the activation, 0 to 1.
+    """
+
+    tets: np.ndarray
+    directions: FibreDirections
+    amount: np.ndarray
+    map: np.ndarray
+
+
+def muscle_layers(muscles: Sequence[Muscle]) -> tuple[Layer, ...]:
+    """Return the layers of the muscles whose curves have radii: tubes around the curves, of the muscle's material."""
+    tubes = {
+        muscle.material: tuple(tube(curve.points, curve.radii) for curve in muscle.curves if curve.radii.any())
+        for muscle in muscles
+    }
+    return tuple(Layer(material, surfaces) for material, surfaces in tubes.items() if surfaces)
+
+
+def muscle_fibres(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFields) -> tuple[MuscleFibres, ...]:
+    """Return the fibres of each muscle of the job's body.
+
+    Raises
+    ------
+    MaterialError
+        A muscle has no tet, or no direction.
+    """
+    found = []
+    for muscle in job.body.muscles:
+        name = job.body.materials[muscle.material].name
+        weights = fields.weights[:, muscle.material]
+        tets = np.flatnonzero(weights > LEAST)
+        if not len(tets):
+            raise MaterialError(
+                f"The muscle “{name}” contains no tetrahedron.", "Make it thicker, or raise the resolution."
+            )
+        with named(name):
+            directions = _directions(muscle, mesh, embedding, tets)
+        body, values = job.body, np.ones(len(mesh.tets))
+        if muscle.map is not None:
+            values = transfer_map(mesh, embedding, body.surface, muscle.map)
+        found.append(MuscleFibres(tets, directions, weights[tets], values[tets]))
+    return tuple(found)
+
+
+def _directions(muscle: Muscle, mesh: TetMesh, embedding: Embedding, tets: np.ndarray) -> FibreDirections:
+    if muscle.curves:
+        centres = mesh.rest_positions[mesh.tets[tets]].mean(axis=1)
+        return directions_along(centres, [curve.points for curve in muscle.curves])
+    ends = (np.unique(mesh.tets[embedding.tet_indices[end]]) for end in (muscle.origin, muscle.insertion))
+    return directions_between(mesh, tets, *ends)
+
+
+class _Part(NamedTuple):
+    """Fibres ``rows`` that obey one law. ``active`` (f,): factor on the activation of their muscle."""
+
+    rows: slice
+    settings: MuscleSettings
+    active: np.ndarray
+    muscle: int
+
+
+class Muscles:
+    """Fibres of all muscles of a body in a space, with their load in each substep.
+
+    Parameters
+    ----------
+    job : Job
+    fibres : fibres of each muscle (:func:`muscle_fibres`)
+    model, space : full model of the body, and the space of the solver
+    subspace : the subspace, if the space is reduced
+
+    Raises
+    ------
+    MaterialError
+        A muscle contains no cubature point of the subspace.
+    """
+
+    def __init__(
+        self, job: Job, fibres: Sequence[MuscleFibres], model: Model, space: Space, subspace: Subspace | None
+    ) -> None:
+        self._activation = [np.resize(one.activation, job.frame_count) for one in job.body.muscles]
+        self._parts: list[_Part] = []
+        indices, along, weights = [], [], []
+        for k, (muscle, each) in enumerate(zip(job.body.muscles, fibres, strict=True)):
+            share, direction, part, active = _in_elements(each, model)
+            if subspace is not None:
+                chosen = subspace.parts.elements
+                share, direction, part, active = (values[chosen] for values in (share, direction, part, active))
+            rows = np.flatnonzero(share > LEAST)
+            if not len(rows):
+                raise MaterialError(
+                    f"The muscle “{job.body.materials[muscle.material].name}” contains no cubature point.",
+                    "Raise Cubature Points, or choose Mixed FEM.",
+                )
+            ends = muscle.settings.tendon
+            is_tendon = (part[rows] < ends) | (part[rows] > 1.0 - ends)
+            tendon = replace(muscle.settings, strength=muscle.settings.tendon_stiffness, passive=1.0)
+            for kind, settings in ((~is_tendon, muscle.settings), (is_tendon, tendon)):
+                own = rows[kind]
+                first = sum(len(found) for found in indices)
+                indices.append(own)
+                along.append(direction[own])
+                weights.append(space.elastic.weights[own] * share[own])
+                factor = active[own] if settings is muscle.settings else np.zeros(len(own))
+                self._parts.append(_Part(slice(first, first + len(own)), settings, factor, k))
+        self.vectors = space.fibre_vectors(np.concatenate(indices), np.concatenate(along))
+        self._weights = np.concatenate(weights)
+
+    def load(self, activation: Sequence[float]) -> FibrePotential:
+        """Return the load of the muscles at an ``activation`` per muscle, 0 to 1."""
+        return FibrePotential(self.vectors, self._weights, self._law(activation))
+
+    def activation_at(self, frame: int, part: float) -> list[float]:
+        """Return the activation of each muscle at the fraction ``part`` between the frames ``frame`` - 1 and ``frame``.
+
+        Frames are counted from 0.
+        """
+        before, after = max(frame - 1, 0), frame
+        return [float((1.0 - part) * track[before] + part * track[after]) for track in self._activation]
+
+    def _law(self, activation: Sequence[float]) -> Callable[[np.ndarray], FibreTerms]:
+        def law(stretch: np.ndarray) -> FibreTerms:
+            parts = [
+                fibre_law(each.settings.law).terms(
+                    stretch[each.rows], activation[each.muscle] * each.active, each.settings
+                )
+                for each in self._parts
+            ]
+            return FibreTerms(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+        return law
+
+
+def _in_elements(fibres: MuscleFibres, model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each element the share of the muscle, the fibre direction, the position along it, and the map."""
+    m = len(model.mesh.tets)
+    values = np.zeros((m, 6))
+    columns = (np.ones(len(fibres.tets)), *fibres.directions.along.T, fibres.directions.part, fibres.map)
+    values[fibres.tets] = fibres.amount[:, None] * np.column_stack(columns)
+    share, x, y, z, part, active = model.elements.mean(values).T
+    along = np.column_stack([x, y, z])
+    length = np.linalg.norm(along, axis=1)
+    # Opposite directions in one element cancel: it gets no fibre.
+    share = np.where(length > 0.5 * share, share, 0.0)
+    some = np.maximum(share, LEAST)
+    return share, along / np.maximum(length, 1e-12)[:, None], part / some, active / some

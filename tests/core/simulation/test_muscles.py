@@ -1,0 +1,152 @@
+"""Muscles of jobs: they contract in every solver, between painted ends and along curves, alone and in a group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.schema.muscle_settings import MuscleSettings
+from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.jobs.job.body import Body
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.muscle import FibreCurve, Muscle
+from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.mechanics.fibres.registry import LAWS
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.group import simulate_group
+from sinew.core.simulation.frame_loop.single_body import simulate_body
+from sinew.core.simulation.preparation.prepare import prepare
+
+from ..jobs import baked, box_surface
+
+FRAMES = 12
+RISING = np.clip(np.arange(FRAMES) / 6.0, 0.0, 1.0)
+FLESH, USUAL = MaterialSettings("Flesh", 3e4), MuscleSettings()
+
+
+def ends(X):
+    length = X[:, 0].max()
+    return {
+        "origin": np.flatnonzero(X[:, 0] < 1e-6),
+        "insertion": np.flatnonzero(X[:, 0] > length - 1e-6),
+    }
+
+
+def arm(solver="mixed_fem", activation=RISING, materials=(FLESH,), settings=USUAL, frames=FRAMES, **options) -> Job:
+    """A bar, held at one end, that is a muscle between its ends."""
+    surface = box_surface()
+    X = surface.positions
+    own = {"muscles": (Muscle(0, settings, activation, **ends(X)),)} | options
+    nodes = np.flatnonzero(X[:, 0] > 0.4 - 1e-6)
+    body = Body(
+        surface=surface,
+        materials=materials,
+        pinned_vertices=np.flatnonzero(X[:, 0] < 1e-6),
+        resolution=ResolutionSettings(cells_across=8),
+        solver=SolverSettings(solver=solver, gravity=(0.0, 0.0, 0.0), modes=8, max_iterations=40, mass_damping=4.0),
+        dynamic_nodes=nodes if SOLVER_KINDS[solver].takes_nodes else (),
+        **own,
+    )
+    return Job(bodies=(body,), frame_end=frames)
+
+
+def length(X):
+    return np.ptp(X[:, 0])
+
+
+@pytest.mark.parametrize("solver", SOLVER_KINDS)
+def test_a_muscle_contracts_and_bulges(solver):
+    found = baked(arm(solver))
+    rest, last = found[0], found[-1]
+    assert 0.6 < length(last) / length(rest) < 0.9
+    assert np.ptp(last[:, 2]) > 1.03 * np.ptp(rest[:, 2])
+
+
+def test_a_relaxed_muscle_rests():
+    found = baked(arm(activation=np.zeros(FRAMES)))
+    assert np.abs(found[-1] - found[0]).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_muscle_may_fire_in_one_frame(name):
+    """From 0 to 1 within a frame, in one substep."""
+    activation = np.where(np.arange(FRAMES) > 0, 1.0, 0.0)
+    prepared = prepare(job := arm(activation=activation, settings=MuscleSettings(law=name, strength=3e5)))
+    frames = list(simulate_body(job, prepared))
+    assert all(report.converged for frame in frames for report in frame.reports)
+    first, last = (prepared.surface(frame.state.positions) for frame in (frames[0], frames[-1]))
+    assert length(last) < 0.85 * length(first)
+
+
+def test_a_curve_with_a_radius_makes_the_muscle():
+    """Inside the tube is muscle, along the curve; its free half bends towards it."""
+    line = FibreCurve([[0.0, 0.05, 0.075], [0.4, 0.05, 0.075]], [0.03, 0.03])
+    job = arm(
+        muscles=(Muscle(1, MuscleSettings(strength=3e5), RISING, curves=(line,)),),
+        materials=(FLESH, MaterialSettings("Muscle", 3e4)),
+    )
+    found = baked(job)
+    assert found[-1][:, 2].max() > found[0][:, 2].max() + 0.03
+
+
+def test_bodies_in_a_group_move_as_alone():
+    one = arm()
+    far = replace(one.body.surface, positions=one.body.surface.positions + [0.0, 5.0, 0.0])
+    jobs = [one.with_body(name="one"), one.with_body(name="two", surface=far, pin_positions=None)]
+    prepared = [prepare(job, collides=True) for job in jobs]
+    together = list(simulate_group(jobs, prepared))[-1]
+    alone = baked(one)[-1]
+    for body, frame, offset in zip(prepared, together, (0.0, 5.0)):
+        surface = body.surface(frame.state.positions, FRAMES - 1)
+        np.testing.assert_allclose(surface - [0.0, offset, 0.0], alone, atol=1e-4)
+
+
+def test_a_resumed_bake_has_the_same_bits(tmp_path):
+    job = arm(frames=6, activation=RISING[:6])
+    whole, stopped = (FrameStore.create(tmp_path / name, job) for name in ("whole", "stopped"))
+    assert bake(job, whole) == "done"
+    seen = []
+    assert bake(job, stopped, seen.append, lambda: sum(e.kind == "frame" for e in seen) == 3) == "stopped"
+    assert bake(job, stopped, resume=True) == "done"
+    assert all(np.array_equal(stopped.read(k), whole.read(k)) for k in whole.frames())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"origin": ()}, "no origin"),
+        ({"insertion": ()}, "no insertion"),
+        ({"insertion": "origin"}, "belongs to its origin and its insertion"),
+        ({"activation": np.full(FRAMES, 1.5)}, "outside 0 to 1"),
+        ({"activation": np.linspace(0.0, 1.0, 3)}, "activation at 3 frames"),
+        ({"map": np.full(5, 1.0)}, "activation map"),
+        ({"map": "nan"}, "outside 0 to 1"),
+        ({"material": 3}, "does not exist"),
+    ],
+)
+def test_bad_muscles_are_refused(change, words):
+    job = arm()
+    X, muscle = job.body.surface.positions, job.body.muscles[0]
+    values = dict(change)
+    if values.get("insertion") == "origin":
+        values["insertion"] = muscle.origin
+    if isinstance(values.get("map"), str):
+        values["map"] = np.full(len(X), np.nan)
+    with pytest.raises(MaterialError, match=words):
+        job.with_body(muscles=(replace(muscle, **values),))
+
+
+def test_two_muscles_of_one_material_are_refused():
+    job = arm()
+    with pytest.raises(MaterialError, match="Two muscles use the material"):
+        job.with_body(muscles=job.body.muscles * 2)
+
+
+def test_a_curve_outside_the_body_is_refused():
+    line = FibreCurve([[0.0, 1.0, 1.0], [0.4, 1.0, 1.0]], [0.01, 0.01])
+    job = arm(muscles=(Muscle(1, curves=(line,)),), materials=(FLESH, replace(FLESH, name="Biceps")))
+    with pytest.raises(MaterialError, match="“Biceps”.*no tetrahedron"):
+        prepare(job)
