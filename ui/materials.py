@@ -10,7 +10,18 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.own_presets import own_presets
 from ..blender_addon.setup import body_stats
-from .panel_base import CLOSED, ItemList, draw_button, draw_list, draw_properties, draw_reasons, panel, wrapped
+from .panel_base import (
+    CLOSED,
+    ItemList,
+    draw_button,
+    draw_keyed,
+    draw_list,
+    draw_properties,
+    draw_reasons,
+    keyed_column,
+    panel,
+    wrapped,
+)
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -149,11 +160,54 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
         row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"
 
 
+def _draw_muscle_header(panel: Any, context: Any) -> None:
+    material = item_lists.active_item(duplicate_result.body_of(context).sinew, "material")
+    panel.layout.prop(material.muscle, "enabled", text="")
+
+
+@panel(
+    "Muscle",
+    under="materials",
+    where=_has_material,
+    is_often=True,
+    bl_options=CLOSED,
+    draw_header=_draw_muscle_header,
+)
+def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
+    """Draw the fibres of the active material: activation, direction, law and tendons."""
+    muscle = item_lists.active_item(obj.sinew, "material").muscle
+    layout.active = muscle.enabled
+    column = keyed_column(layout)
+    draw_keyed(column, muscle, "activation")
+    column = layout.column()
+    column.row().prop(muscle, "direction", expand=True)
+    if muscle.direction == "CURVES":
+        column.prop(muscle, "curve")
+    else:
+        for name in ("origin_group", "insertion_group"):
+            column.prop_search(muscle, name, obj, "vertex_groups")
+    column.prop_search(muscle, "activation_group", obj, "vertex_groups")
+    column = layout.column()
+    column.prop(muscle, "law")
+    column.prop(muscle, "strength")
+    if muscle.law != "hill":
+        column.prop(muscle, "shortening")
+    column.prop(muscle, "passive")
+    if muscle.law in {"afung", "hill"}:
+        column.prop(muscle, "stiffening")
+    column = layout.column()
+    column.prop(muscle, "tendon")
+    if muscle.tendon > 0.0:
+        column.prop(muscle, "tendon_stiffness")
+
+
 def place_words(material: Any, is_first: bool) -> str:
     """Return a sentence about where a material is used.
 
     ``is_first`` is True for the first material in the list, which fills unpainted areas.
     """
+    if material.muscle.fills_bevel:
+        return "Used inside the bevel of the muscle's curve, on top of painted materials"
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []

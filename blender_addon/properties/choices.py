@@ -55,6 +55,13 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
     return _menu(_words_of(ENERGIES))
 
 
+def fibre_law_items(owner: Any = None, context: Any = None) -> Items:
+    """Return the enum items of the fibre laws."""
+    from ...core.mechanics.fibres.registry import LAWS
+
+    return _menu(_words_of(LAWS))
+
+
 def own_parameters(energy: str) -> tuple[str, ...]:
     """Return the names of the additional material settings of an energy. The tuple is empty for an unknown energy."""
     from ...core.mechanics.energies.registry import ENERGIES

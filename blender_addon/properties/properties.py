@@ -19,6 +19,7 @@ from . import (
     compare_properties,
     field_weights,
     live_properties,
+    muscle_properties,
     outside_properties,
     pick_properties,
     scene_properties,
@@ -41,6 +42,7 @@ from .mirror import (
     switch,
     text,
 )
+from .muscle_properties import SinewMuscle
 from .outside_properties import SinewCollider, SinewCollisions, SinewPair, SinewSpring, SinewVibrations
 from .pick_properties import SinewPicks
 
@@ -180,6 +182,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
         "Collection of closed meshes, such as a skeleton: everything inside any of them is of this material",
         type=bpy.types.Collection,
     )
+    muscle: pointer("Muscle", "Fibres of this material", type=SinewMuscle)
     depth_kind: menu("Depth", "Range of depths below the surface that this material fills", items=DEPTHS)
     depth: mirrored(DepthSettings, "depth", "Down To", unit="LENGTH", soft_max=10.0, precision=3)
     fade: mirrored(DepthSettings, "fade", "Fade", unit="LENGTH", soft_max=10.0, precision=3)
@@ -386,6 +389,7 @@ class SinewObject(bpy.types.PropertyGroup):
 SinewObject.__annotations__.update({name: mirrored(SolverSettings, name) for name in own_settings()})
 
 CLASSES = (
+    *muscle_properties.CLASSES,
     SinewMaterial,
     *outside_properties.CLASSES,
     *field_weights.CLASSES,

@@ -14,6 +14,7 @@ from ..properties.choices import live_solver_name, solver_kind
 from ..properties.mirror import clean
 from .animation_in import EvaluatedFrame, MovedObjects, Track, matrix_at
 from .mesh_in import vectors_of
+from .muscles_in import activation_at
 from .picks import FULL
 from .settings_in import gravity_at, moduli_at, vibrations_at
 from .weights_in import group_weights
@@ -42,8 +43,9 @@ class BodySampler:
         self._targets, self._strengths = Track(self._targets_at, self._targets_move), Track(_goal_strength_at)
         self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
         self._vibrations, self._gravity = Track(vibrations_at), Track(gravity_at)
+        self.activation = Track(activation_at)
         own = self.matrices, self._positions, self._held, self._targets, self._strengths
-        self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity
+        self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity, self.activation
 
     def _positions_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return moment.world(self._pinned)

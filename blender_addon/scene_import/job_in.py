@@ -30,6 +30,7 @@ from .colliders_in import Seen, collider_objects, collider_samplers
 from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import length_factor, mesh_at_position
+from .muscles_in import read_muscles, with_activation
 from .pairs_in import pair_settings
 from .picks import mend
 from .refinement_in import refinement_weights
@@ -154,6 +155,7 @@ class _Reading(FrameSampler):
             surface, start = rest_and_start(obj, mesh, evaluated, scene)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             self._own, finer = BodySampler(obj, position, mesh), refinement_weights(obj, mesh)
+            muscles = read_muscles(obj, mesh, scene, context)
             self._springs = spring_samplers(obj, position, mesh, context, without_springs)
         self._own.check_groups(surface)
         self._still = {
@@ -165,6 +167,7 @@ class _Reading(FrameSampler):
             "layers": material_layers(obj, covers, scene, context),
             "refinement": finer,
         }
+        self._muscles = muscles
         self._fields = FieldSamplers(obj, context, span)
         samplers = (self._own, *self._springs, *self._colliders, self._fields)
         self.tracks = [track for each in samplers for track in each.tracks]
@@ -190,6 +193,7 @@ class _Reading(FrameSampler):
             **_meets(obj, self.context, self._alone),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),
+            muscles=with_activation(self._muscles, self._own.activation.samples()),
             **self._still,
             **self._own.parts(),
         )

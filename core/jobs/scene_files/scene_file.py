@@ -25,6 +25,14 @@
     # painted_modulus = 1e10          # Young's modulus where stiffness_map is 1, Pa
     # stiffness_map = [0, 0.5, 1]     # a number from 0 to 1 per vertex of the surface
 
+    [[muscle]]                        # fibres in a material; fields of MuscleSettings
+    material = "flesh"                # the name of the material
+    activation = [[1, 0], [20, 1]]    # 0 to 1, by frame or one number
+    origin = { vertices = [0, 1] }    # the ends between which the fibres run, by vertices or box, or
+    insertion = { vertices = [8, 9] }
+    # curves = [[[0, 0, 0, 0.1], [0, 0, 1, 0.1]]]   # points x, y, z, radius; the material is inside
+    # map = [0, 0.5, 1]               # factor on the activation, 0 to 1 per vertex of the surface
+
     [[pins]]
     box = [[-1, -1, -1], [1, 1, 0]]   # or: vertices = [0, 1, 2]
     motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; default: at rest
@@ -132,13 +140,14 @@ from ..job.body import MOST_CONTROLLED, Body
 from ..job.job import LAST_FRAME, Job
 from ..job.pair import PairSettings
 from .scene_force_fields import read_force_fields
+from .scene_muscles import read_muscles
 from .scene_surroundings import read_colliders, read_fields, read_goal, read_springs
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
-_LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
+_LISTS = ("material", "muscle", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the two other lists."""
 
@@ -173,7 +182,8 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         surface=reading.surface,
         resolution=settings_of(ResolutionSettings, scene.get("resolution", {}), "resolution"),
         solver=settings_of(SolverSettings, scene.get("solver", {}), "solver"),
-        **_materials({"material": [{}]} | scene, reading),
+        **(matter := _materials({"material": [{}]} | scene, reading)),
+        muscles=read_muscles(scene, reading, matter["materials"]),
         **_pins(scene, reading),
         dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
         goal=read_goal(scene, reading),

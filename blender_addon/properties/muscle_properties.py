@@ -1,0 +1,66 @@
+"""Settings of a muscle: a physical material with fibres, mirrored from the library's settings."""
+
+# No ``from __future__ import annotations``: Blender reads the annotations as values.
+from typing import Any
+
+import bpy
+
+from ...core.foundation.schema.muscle_settings import MuscleSettings
+from . import choices
+from .mirror import ANIMATED, menu, mirrored, number, pointer, switch, text
+
+DIRECTIONS = (
+    ("ENDS", "Between Ends", "Fibres run from the origin to the insertion, two vertex groups on the body's surface"),
+    (
+        "CURVES",
+        "Along Curve",
+        "Fibres follow the splines of a curve object. If the curve has a bevel, everything inside the bevel is of this "
+        "material, so no region or map is needed",
+    ),
+)
+
+
+def _is_curve(self: Any, candidate: Any) -> bool:
+    return candidate.type == "CURVE"
+
+
+class SinewMuscle(bpy.types.PropertyGroup):
+    """Fibres of one physical material, and their activation."""
+
+    enabled: switch("Muscle", "Give this material fibres that contract when they are activated")
+    activation: number(
+        "Activation",
+        "How strongly the muscle contracts, from 0, relaxed, to 1. Key it, or drive it by a bone or a sensor",
+        options=ANIMATED,
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        precision=3,
+    )
+    law: mirrored(MuscleSettings, "law", "Law", items=choices.fibre_law_items)
+    strength: mirrored(MuscleSettings, "strength", "Strength", soft_max=1e8, precision=0, step=100000)
+    shortening: mirrored(MuscleSettings, "shortening", "Shortening", precision=3, subtype="FACTOR")
+    passive: mirrored(MuscleSettings, "passive", "Passive", precision=3, subtype="FACTOR")
+    stiffening: mirrored(MuscleSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
+    tendon: mirrored(MuscleSettings, "tendon", "Tendon", precision=3, subtype="FACTOR")
+    tendon_stiffness: mirrored(MuscleSettings, "tendon_stiffness", "Tendon Stiffness", soft_max=1e10, precision=0)
+    direction: menu("Direction", "Where the fibres of the muscle run", items=DIRECTIONS)
+    origin_group: text("Origin", "Vertex group where the muscle begins, such as the shoulder end of the biceps")
+    insertion_group: text("Insertion", "Vertex group where the muscle ends, such as the elbow end of the biceps")
+    curve: pointer(
+        "Curve",
+        "Curve object that the fibres follow, from the origin to the insertion",
+        type=bpy.types.Object,
+        poll=_is_curve,
+    )
+    activation_group: text("Activation Map", "Vertex group whose weights multiply the activation; empty: 1 everywhere")
+
+    @property
+    def fills_bevel(self) -> bool:
+        """True if everything inside the bevel of the muscle's curve is of its material."""
+        is_curved = self.enabled and self.direction == "CURVES" and self.curve is not None
+        return is_curved and self.curve.data.bevel_depth > 0.0
+
+
+CLASSES = (SinewMuscle,)

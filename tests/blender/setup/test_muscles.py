@@ -1,0 +1,130 @@
+"""Muscles in Blender: between two vertex groups and along curves, keyed, shown and baked."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon.bake.bake_messages import nowhere_words
+from sinew.blender_addon.properties import choices
+from sinew.blender_addon.properties.mirror import field_of
+from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.schema.muscle_settings import MuscleSettings
+from sinew.core.mechanics.fibres.registry import LAWS
+from sinew.core.simulation.frame_loop.single_body import simulate_body
+from sinew.core.simulation.preparation.prepare import prepare
+
+from ..drawn import drawn_by, panels_of
+
+
+@pytest.fixture
+def muscle(body):
+    """The bar's material is a muscle from its pinned end to its free end, fully active at frame 4."""
+    own = body.sinew.materials[0].muscle
+    own.enabled, own.strength = True, 3e5
+    for name, chosen in (("Origin", [0, 1, 2, 3]), ("Insertion", [8, 9, 10, 11])):
+        body.vertex_groups.new(name=name).add(chosen, 1.0, "REPLACE")
+    own.origin_group, own.insertion_group = "Origin", "Insertion"
+    for frame, value in ((1, 0.0), (3, 1.0)):
+        own.activation = value
+        body.keyframe_insert("sinew.materials[0].muscle.activation", frame=frame)
+    return own
+
+
+def curve_object(points, bevel=0.0, kind="POLY", name="Curve"):
+    data = bpy.data.curves.new(name, "CURVE")
+    data.dimensions, data.bevel_depth = "3D", bevel
+    spline = data.splines.new(kind)
+    added = spline.bezier_points if kind == "BEZIER" else spline.points
+    added.add(len(points) - 1)
+    for point, position in zip(added, points, strict=True):
+        point.co = position if kind == "BEZIER" else (*position, 1.0)
+        if kind == "BEZIER":
+            point.handle_left_type = point.handle_right_type = "VECTOR"
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    return obj
+
+
+def panel_words():
+    cls = next(cls for cls in panels_of("PHYSICS") if cls.bl_idname == "PHYSICS_PT_sinew_muscle")
+    return drawn_by(cls)
+
+
+def test_properties_mirror_the_settings(body):
+    own = body.sinew.materials[0].muscle
+    for name in MuscleSettings.__dataclass_fields__:
+        field, prop = field_of(MuscleSettings, name), own.bl_rna.properties[name]
+        assert prop.description == field.metadata["help"]
+        if "range" in field.metadata:
+            low, high = field.metadata["range"]
+            assert prop.hard_min == pytest.approx(low) and prop.hard_max == pytest.approx(high, rel=1e-6)
+            assert prop.default == pytest.approx(field.default, rel=1e-6)
+    assert [item[0] for item in choices.fibre_law_items()] == list(LAWS)
+
+
+def test_a_keyed_muscle_contracts(muscle, body):
+    job = make_job(body, bpy.context)
+    read = job.body.muscles[0]
+    assert read.settings == MuscleSettings(strength=3e5) and list(read.activation) == pytest.approx(
+        [0.0, 0.5, 1.0, 1.0]
+    )
+    assert list(read.origin) == [0, 1, 2, 3] and list(read.insertion) == [8, 9, 10, 11]
+    prepared = prepare(job)
+    frames = [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate_body(job, prepared))]
+    assert np.ptp(frames[-1][:, 0]) < 0.9 * np.ptp(frames[0][:, 0])
+
+
+def test_a_material_that_is_no_muscle_has_none(muscle, body):
+    muscle.enabled = False
+    assert make_job(body, bpy.context).body.muscles == ()
+
+
+@pytest.mark.parametrize("kind", ["POLY", "BEZIER"])
+def test_a_curve_with_a_bevel_is_the_muscle(muscle, body, kind):
+    """In world space: the curve object is moved and scaled; only the second material is inside."""
+    bpy.ops.sinew.add_material(preset="Soft Flesh")
+    own = body.sinew.materials[1].muscle
+    muscle.enabled, own.enabled, own.direction = False, True, "CURVES"
+    obj = curve_object([(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)], 0.2, kind)
+    obj.location, obj.scale = (0.5, 0.15, 0.2), (0.5, 0.5, 0.5)
+    bpy.context.view_layer.update()
+    own.curve = obj
+    assert own.fills_bevel
+    job = make_job(body, bpy.context)
+    curve = job.body.muscles[0].curves[0]
+    assert job.body.muscles[0].material == 1 and nowhere_words(job) == ""
+    np.testing.assert_allclose(curve.points[[0, -1]], [[0.0, 0.15, 0.2], [1.0, 0.15, 0.2]], atol=1e-6)
+    assert curve.radii == pytest.approx(np.full(len(curve.radii), 0.1))
+    prepare(job)
+
+
+def test_errors_name_the_muscle_and_the_remedy(muscle, body):
+    muscle.insertion_group = "Origin"
+    with pytest.raises(MaterialError, match="origin and its insertion"):
+        make_job(body, bpy.context)
+    muscle.insertion_group = ""
+    with pytest.raises(MaterialError, match="no insertion"):
+        make_job(body, bpy.context)
+    muscle.insertion_group = "Gone"
+    with pytest.raises(MaterialError, match="“Gone”.*does not exist"):
+        make_job(body, bpy.context)
+    muscle.direction = "CURVES"
+    with pytest.raises(MaterialError, match="has no curve"):
+        make_job(body, bpy.context)
+    muscle.curve = curve_object([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    muscle.curve.data.splines[0].use_cyclic_u = True
+    with pytest.raises(MaterialError, match="cyclic"):
+        make_job(body, bpy.context)
+
+
+def test_the_panel_shows_what_the_direction_needs(muscle, body):
+    drawn = panel_words()
+    assert {"activation", "shortening"} <= set(drawn.properties)
+    assert not {"curve", "stiffening", "tendon_stiffness"} & set(drawn.properties)
+    muscle.direction, muscle.law, muscle.tendon = "CURVES", "hill", 0.1
+    drawn = panel_words()
+    assert {"curve", "stiffening", "tendon_stiffness"} <= set(drawn.properties)
+    assert not {"shortening"} & set(drawn.properties)
