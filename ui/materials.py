@@ -207,7 +207,7 @@ def place_words(material: Any, is_first: bool) -> str:
     ``is_first`` is True for the first material in the list, which fills unpainted areas.
     """
     if material.muscle.fills_bevel:
-        return "Used inside the bevel of the muscle's curve, on top of painted materials"
+        return "Used inside the bevel of the muscle's curve, on top of painted materials and below regions"
     if material.is_layer:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []

@@ -13,6 +13,7 @@ from . import (
     armoured_creature,
     closing_lips,
     coiling_snake,
+    curling_arm,
     jelly_bear,
     jelly_plate,
     pile_of_jellies,
@@ -35,6 +36,7 @@ EXAMPLES: dict[str, ModuleType] = {
     "squeezing_hand": squeezing_hand,
     "turning_drum": turning_drum,
     "coiling_snake": coiling_snake,
+    "curling_arm": curling_arm,
 }
 
 

@@ -119,6 +119,8 @@ def modes_key(model: Model, modes: int) -> str:
         springs = model.anchors.sorted_indices()
         mantissa, exponent = np.frexp(springs.data / largest_modulus(model))
         held += [springs.indptr, springs.indices, np.round(mantissa, 12), exponent]
+    if model.activation_modes is not None:
+        held += [model.activation_modes.elements, np.round(model.activation_modes.columns, 6)]
     return digest(
         numbers, model.mesh.rest_positions, model.elements.nodes.vertices, model.elements.nodes.starts, *tets, *held
     )

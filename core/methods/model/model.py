@@ -44,6 +44,17 @@ class Slices(NamedTuple):
     blocks: slice
 
 
+class ActivationModes(NamedTuple):
+    """Deformation by the muscles of a body, for its subspaces.
+
+    ``elements`` (e,) bool: True for elements with fibres. ``columns`` (n,k): scalar functions of the vertices whose
+    combinations contain the displacement due to each muscle, without unit.
+    """
+
+    elements: np.ndarray
+    columns: np.ndarray
+
+
 @dataclass(frozen=True)
 class Model:
     """Discretised body in its full space: the unknowns are the positions of all n vertices.
@@ -59,6 +70,7 @@ class Model:
     anchors : (n,n) N/m or None
         Stiffness of the springs that hold vertices other than ``pinned``, equal along x, y and z. In steps these
         springs are loads; the matrix is used to build subspaces and to find vibrations.
+    activation_modes : deformation by muscles, or None; subspaces contain it
     nodes : dynamic nodes, which ConJac integrates in time while the other vertices follow quasistatically, or None
     slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
     grows : True if the rest shape changes its size from step to step
@@ -71,6 +83,7 @@ class Model:
     pinned: np.ndarray
     anchors: sp.csr_matrix | None = None
     nodes: Nodes | None = None
+    activation_modes: ActivationModes | None = None
     slices: tuple[Slices, ...] = ()
     grows: bool = False
 

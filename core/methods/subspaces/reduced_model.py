@@ -224,7 +224,8 @@ class SubspaceParts(NamedTuple):
     eigenvalues : (m,) 1/s², of the modes
     islands : (n,) index of the connected component of each vertex
     pin_group : (p,) index, 0 to g-1, of the group of each pinned vertex
-    pin_weights : (n,s+g) skinning weights of pin handles: s groups held by springs (free), then g pinned groups
+    pin_weights : (n,s+g) skinning weights of s free handles, then of g pinned groups
+        The free handles are groups of pins held by springs, then columns of the activation modes of muscles.
     transform : (4(m+s),r) maps the skinning columns of the free handles to a mass-orthonormal basis
     elements, volumes, clusters : fields of the :class:`Cubature` (``volumes`` are its weights)
     """
@@ -261,8 +262,17 @@ def find_subspace(
     found = skinning_modes(model, modes, partial(on_progress, "modes"))
     on_progress("handles", 0.0)
     group, free, given = handle_weights(model, found.laplacian, partial(on_progress, "handles"))
-    X = model.mesh.rest_positions
+    X, active = model.mesh.rest_positions, model.activation_modes
+    if active is not None:
+        free = np.hstack([free, active.columns])
     columns = skinning_columns(np.hstack([found.weights, free]), Coordinates.around(X).of(X))
+    # An activation mode is a displacement, not a weight: it has no other columns than the constant one.
+    kept = np.ones(columns.shape[1], dtype=bool)
+    kept[len(kept) - 4 * (0 if active is None else active.columns.shape[1]) :] = False
+    kept[3::4] = True
+    basis = orthonormal(columns[:, kept], model.mass)
+    transform = np.zeros((len(kept), basis.shape[1]))
+    transform[kept] = basis
     on_progress("cubature", 0.0)
     cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(on_progress, "cubature"))
     return SubspaceParts(
@@ -271,7 +281,7 @@ def find_subspace(
         found.islands,
         group,
         np.hstack([free, given]),
-        orthonormal(columns, model.mass),
+        transform,
         *cubature,
     )
 
@@ -285,7 +295,23 @@ def find_cubature(
     """
     features = model.elements.mean(weight_features(found.weights, found.eigenvalues, model.mesh))
     elastic, parts = model.elastic, material_parts(model, found.islands)
-    return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
+    active = model.activation_modes
+    if active is None or points >= len(parts) or active.elements.all():
+        return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
+    # Muscles deform most, and few points in them push unevenly: half of the points are theirs.
+    is_muscle, found_points = active.elements, []
+    half = min(points // 2, int(is_muscle.sum()))
+    for rows, count in ((np.flatnonzero(is_muscle), half), (np.flatnonzero(~is_muscle), points - half)):
+        count = max(count, len(np.unique(parts[rows])))
+        arrays = (values[rows] for values in (features, elastic.weights, parts))
+        own = spectral_clusters(*arrays, count, on_progress, elastic.youngs_modulus[rows])
+        found_points.append((rows, own))
+    clusters, first = np.empty(len(parts), dtype=np.int64), 0
+    for rows, own in found_points:
+        clusters[rows] = first + own.clusters
+        first += len(own.elements)
+    elements = np.concatenate([rows[own.elements] for rows, own in found_points])
+    return Cubature(elements, np.concatenate([own.weights for _, own in found_points]), clusters)
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,18 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
     ``embedding``: embedding of the body's surface in the mesh.
     """
-    body = job.body
-    return material_fields(
+    body, tubes = job.body, muscle_layers(job.body.muscles)
+    fields = material_fields(
         mesh,
         embedding,
         body.material_weights,
         body.materials,
-        (*body.layers, *muscle_layers(body.muscles)),
+        (*tubes, *body.layers),  # so that bones stay bones inside a muscle's tube
         body.surface,
         body.stiffness_maps,
         body.tet_materials,
     )
+    return replace(fields, empty_layers=tuple(k - len(tubes) for k in fields.empty_layers if k >= len(tubes)))
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:

@@ -10,21 +10,34 @@ import numpy as np
 
 from ...foundation.errors import MaterialError, named
 from ...foundation.schema.muscle_settings import MuscleSettings
+from ...foundation.schema.settings import SolverSettings
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...jobs.job.job import Job
 from ...jobs.job.muscle import Muscle
+from ...mechanics.constraints.pins import PinnedSurface, PinSprings
 from ...mechanics.fibres.directions import FibreDirections, directions_along, directions_between
 from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.fibres.law import FibreTerms
 from ...mechanics.fibres.registry import fibre_law
 from ...mechanics.fibres.tubes import tube
+from ...mechanics.forces.springs import Springs
 from ...mechanics.materials.fields import MaterialFields
 from ...mechanics.materials.layer import Layer
 from ...mechanics.materials.surface_to_tet_transfer import transfer_map
-from ...methods.model.model import Model
+from ...methods.model.model import ActivationModes, Model
+from ...methods.solvers import make_solver
 from ...methods.subspaces.reduced_model import Subspace
 from ...methods.subspaces.space import Space
+
+ACTIVATIONS = 0.02, 0.3, 0.6, 1.0
+"""Activations whose static displacements become activation modes."""
+
+STATIC_STEP, STATIC_ITERATIONS = 100.0, 50
+"""Time step, s, and most iterations of such a static displacement."""
+
+MOST_COLUMNS = 36
+"""Largest number of columns of activation modes: a body with more than 12 muscles gets the most important ones."""
 
 LEAST = 0.05
 """Least weight of the muscle's material in a tet with fibres."""
@@ -119,8 +132,11 @@ class Muscles:
         indices, along, weights = [], [], []
         for k, (muscle, each) in enumerate(zip(job.body.muscles, fibres, strict=True)):
             share, direction, part, active = _in_elements(each, model)
+            volumes = share * model.elastic.weights
             if subspace is not None:
-                chosen = subspace.parts.elements
+                chosen, clusters = subspace.parts.elements, subspace.parts.clusters
+                # The fibres of a cluster's elements, so that the muscle has its whole strength.
+                volumes = np.bincount(clusters, volumes, minlength=len(chosen))
                 share, direction, part, active = (values[chosen] for values in (share, direction, part, active))
             rows = np.flatnonzero(share > LEAST)
             if not len(rows):
@@ -136,7 +152,7 @@ class Muscles:
                 first = sum(len(found) for found in indices)
                 indices.append(own)
                 along.append(direction[own])
-                weights.append(space.elastic.weights[own] * share[own])
+                weights.append(volumes[own])
                 factor = active[own] if settings is muscle.settings else np.zeros(len(own))
                 self._parts.append(_Part(slice(first, first + len(own)), settings, factor, k))
         self.vectors = space.fibre_vectors(np.concatenate(indices), np.concatenate(along))
@@ -165,6 +181,37 @@ class Muscles:
             return FibreTerms(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
         return law
+
+
+def activation_modes(job: Job, fibres: Sequence[MuscleFibres], model: Model, pinned: PinnedSurface) -> ActivationModes:
+    """Return the deformation of the body by each muscle alone, for subspaces.
+
+    A mode is the static displacement at one of the ``ACTIVATIONS``. Its coordinates x, y, z are three scalar columns,
+    so that the rotated deformation is in the subspace too.
+    """
+    muscles, count = Muscles(job, fibres, model, model, None), len(fibres)
+    still = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=STATIC_ITERATIONS)
+    rest = model.mesh.rest_positions
+    springs = PinSprings(pinned, model.youngs_modulus, model.points).holding(
+        min(1, job.frame_count - 1), np.ones(len(model.mesh.tets))
+    )
+    holding = [] if springs is None else [Springs(springs.points, springs.stiffness, springs.points.positions(rest))]
+    columns = []
+    for k in range(count):
+        solver, state = make_solver(model, still), model.rest_state()
+        for activation in ACTIVATIONS:
+            load = muscles.load(np.where(np.arange(count) == k, activation, 0.0))
+            state, _report = solver.step(state, rest[model.pinned], STATIC_STEP, [load, *holding])
+            state = model.state_at(state.positions)
+            moved = state.positions - rest
+            columns.append(moved / max(np.abs(moved).max(), 1e-12 * model.size))
+    found = np.hstack(columns)
+    if found.shape[1] > MOST_COLUMNS:
+        left, sizes, _ = np.linalg.svd(found, full_matrices=False)
+        found = left[:, :MOST_COLUMNS] * (sizes[:MOST_COLUMNS] / np.abs(left[:, :MOST_COLUMNS]).max(axis=0))
+        found /= np.abs(found).max(axis=0)
+    shares = sum(_in_elements(each, model)[0] for each in fibres)
+    return ActivationModes(shares > LEAST, found)
 
 
 def _in_elements(fibres: MuscleFibres, model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

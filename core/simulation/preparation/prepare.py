@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,7 +23,7 @@ from ...jobs.store.cached_materials import cache_materials
 from ...jobs.store.cached_mesh import mesh_key, pack, unpack
 from ...jobs.store.cached_subspace import CachedSubspace, cached_subspace
 from ...jobs.store.frame_store import FrameStore
-from ...mechanics.constraints.pins import PinSchedule, PinSprings
+from ...mechanics.constraints.pins import PinnedSurface, PinSchedule, PinSprings
 from ...mechanics.forces.embedded_points import EmbeddedPoints
 from ...mechanics.materials.fields import MaterialFields, ModulusBlend
 from ...methods.eigenfit.methods import MatchMethod
@@ -41,7 +41,7 @@ from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .mesh_report import mesh_report
 from .mesher_process import make_in_child, needs_a_child
-from .muscles import Muscles, muscle_fibres
+from .muscles import MuscleFibres, Muscles, activation_modes, muscle_fibres
 
 VIBRATIONS = "vibrations"
 """Name of the last progress step of preparation, in which vibrations are matched."""
@@ -201,7 +201,7 @@ def prepare(
     linear_solver = _linear_solver(job, model, store)
     steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
     on_progress = _step_events(steps, on_event, should_stop)
-    cached = _subspace(job, model, store, on_progress)
+    cached = _subspace(job, model, fibres, pinned, store, on_progress)
     subspace, space = (cached.subspace, cached.subspace.model) if cached else (None, model)
     points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
     start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
@@ -257,10 +257,19 @@ def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callabl
     return on_progress
 
 
-def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnStepProgress) -> CachedSubspace | None:
+def _subspace(
+    job: Job,
+    model: Model,
+    fibres: Sequence[MuscleFibres],
+    pinned: PinnedSurface,
+    store: FrameStore | None,
+    on_progress: OnStepProgress,
+) -> CachedSubspace | None:
     if not job.body.solver.kind.takes_modes:
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)
+    if fibres:
+        model = replace(model, activation_modes=activation_modes(job, fibres, model, pinned))
     return cached_subspace(model, job.body.solver.modes, job.body.solver.cubature_points, store, on_progress)
 
 
