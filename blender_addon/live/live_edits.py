@@ -13,20 +13,23 @@ from ...core.jobs.job.body import Body
 from ...core.jobs.job.fingerprints import reported_changes
 from ..properties.choices import live_solver_name
 from ..scene_import.edit_snapshot import snapshot, without_stiffness
+from ..scene_import.muscles_in import muscle_activation
 from ..scene_import.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):
-    """Stiffness that can be changed during live mode. A list is empty if its values are animated.
+    """Stiffness and activation that can be changed during live mode. A list is empty if its values are animated.
 
     Attributes
     ----------
     moduli : Young's modulus per material, Pa
     vibrations : stiffness factor per controlled vibration
+    activation : activation per muscle
     """
 
     moduli: list[float]
     vibrations: list[float]
+    activation: list[float]
 
 
 class Edits:
@@ -38,7 +41,11 @@ class Edits:
 
     def __init__(self, obj: Any, scene: Any, body: Body) -> None:
         factors = body.vibration_stiffness
-        self._are_keyed = body.moduli is not None, factors is not None and bool((factors != factors[0]).any())
+        self._are_keyed = (
+            body.moduli is not None,
+            factors is not None and bool((factors != factors[0]).any()),
+            any(len(muscle.activation) > 1 for muscle in body.muscles),
+        )
         self._stiffness = self._first_stiffness = self._by_hand(obj)
         self._others = _others(obj, scene)
         self._vertices = len(obj.data.vertices)
@@ -70,14 +77,14 @@ class Edits:
 
     def words(self, obj: Any, scene: Any) -> list[str]:
         """Return the labels of all inputs that differ from the simulated inputs, stiffness included."""
-        changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
+        changed = zip(("materials", "solver", "materials"), self._by_hand(obj), self._stiffness, strict=True)
         differing = [word for word, now, before in changed if now != before]
         return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
 
     def _by_hand(self, obj: Any) -> Stiffness:
-        of_materials, of_vibrations = self._are_keyed
+        of_materials, of_vibrations, of_muscles = self._are_keyed
         factors = [] if of_vibrations else vibration_stiffness(obj.sinew)
-        return Stiffness([] if of_materials else _moduli(obj), factors)
+        return Stiffness([] if of_materials else _moduli(obj), factors, [] if of_muscles else muscle_activation(obj))
 
     def reason_to_end(self, obj: Any) -> str:
         """Return the reason why live mode can no longer draw the body, or ""."""

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.jobs.job.fingerprints import LENGTHS
 from ..blend_data.list_animation import animated_paths
 from .mesh_in import length_factor
+from .muscles_in import muscle_values
 from .settings_in import (
     contact_settings,
     depth_settings,
@@ -36,7 +37,8 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
     for k, m in enumerate(settings.materials):
         keyed = [f"sinew.materials[{k}].{name}" in animated for name in ("log_stiffness", "log_painted_stiffness")]
         stiff = keyed[0] or m.log_stiffness, keyed[1] or m.log_painted_stiffness
-        materials.append((*stiff, *without_stiffness(m, scene)))
+        active = f"sinew.materials[{k}].muscle.activation" in animated or m.muscle.activation
+        materials.append((*stiff, m.muscle.enabled and active, *without_stiffness(m, scene)))
     collisions = settings.collisions
     obstacles = collisions.collection and collisions.collection.name_full
     met = (
@@ -113,7 +115,7 @@ def checksum(mesh: Any) -> tuple[int, ...]:
 
 
 def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
-    """Return a material's settings, map, regions and depth, without stiffness and name."""
+    """Return a material's settings, map, regions, depth and fibres, without stiffness, activation and name."""
     settings = material_settings(material)
     kept = replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
     return (*kept, *_place_of(material, scene))
@@ -122,4 +124,5 @@ def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
 def _place_of(material: Any, scene: Any) -> tuple[Any, ...]:
     regions = material.regions
     maps = material.vertex_group, material.use_range and material.stiffness_map
-    return *maps, regions and regions.name_full, depth_settings(material, scene)
+    place = *maps, regions and regions.name_full, depth_settings(material, scene)
+    return *place, muscle_values(material.muscle)

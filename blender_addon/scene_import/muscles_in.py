@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import bpy
 import numpy as np
 from mathutils.geometry import interpolate_bezier
 
@@ -19,6 +20,9 @@ from .animation_in import EvaluatedFrame
 from .mesh_in import object_to_world, transform, unit_scale
 from .weights_in import group_weights
 
+IGNORED = {"rna_type", "name", "activation"}
+"""Properties of a muscle that :func:`muscle_values` leaves out."""
+
 PER_SEGMENT = 8
 """Points per segment of a Bézier spline."""
 
@@ -30,7 +34,20 @@ def muscles_of(obj: Any) -> list[tuple[int, Any]]:
 
 def activation_at(moment: EvaluatedFrame) -> list[float]:
     """Return the activation of each muscle of the object at a frame."""
-    return [clean(material.muscle.activation) for _, material in muscles_of(moment.obj)]
+    return muscle_activation(moment.obj)
+
+
+def muscle_activation(obj: Any) -> list[float]:
+    """Return the activation of each muscle of the object at the current frame."""
+    return [clean(material.muscle.activation) for _, material in muscles_of(obj)]
+
+
+def muscle_values(muscle: Any) -> tuple[Any, ...]:
+    """Return the settings of a muscle except its activation, for comparison; empty if the material is no muscle."""
+    if not muscle.enabled:
+        return ()
+    names = (prop.identifier for prop in muscle.bl_rna.properties if prop.identifier not in IGNORED)
+    return tuple(_named(getattr(muscle, name)) for name in names)
 
 
 def read_muscles(obj: Any, mesh: Any, scene: Any, context: Any) -> tuple[Muscle, ...]:
@@ -62,6 +79,10 @@ def read_muscles(obj: Any, mesh: Any, scene: Any, context: Any) -> tuple[Muscle,
 def with_activation(muscles: Sequence[Muscle], samples: np.ndarray) -> tuple[Muscle, ...]:
     """Return the muscles with their activation ``samples`` (frames, muscles)."""
     return tuple(replace(muscle, activation=samples[:, k]) for k, muscle in enumerate(muscles))
+
+
+def _named(value: Any) -> Any:
+    return value.name_full if isinstance(value, bpy.types.ID) else value
 
 
 def _value(value: Any) -> Any:

@@ -253,14 +253,16 @@ class StopRecording(Event, kind="stop_recording"):
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Request a change of stiffness in live mode; the answer is :class:`StiffnessApplied`.
+    """Request a change of stiffness or activation in live mode; the answer is :class:`StiffnessApplied`.
 
     ``youngs_modulus``: all moduli, Pa, in the order of ``settings.moduli``; empty for the job's values.
     ``vibrations``: stiffness factor per controlled vibration; empty for the job's values.
+    ``activation``: activation per muscle, 0 to 1; empty for the job's values.
     """
 
     youngs_modulus: list[float]
     vibrations: list[float] = field(default_factory=list)
+    activation: list[float] = field(default_factory=list)
 
 
 KINDS = {event.kind: event for event in Event.__subclasses__()}

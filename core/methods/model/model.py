@@ -70,10 +70,10 @@ class Model:
     anchors : (n,n) N/m or None
         Stiffness of the springs that hold vertices other than ``pinned``, equal along x, y and z. In steps these
         springs are loads; the matrix is used to build subspaces and to find vibrations.
-    activation_modes : deformation by muscles, or None; subspaces contain it
     nodes : dynamic nodes, which ConJac integrates in time while the other vertices follow quasistatically, or None
     slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
     grows : True if the rest shape changes its size from step to step
+    activation_modes : deformation by muscles, or None; subspaces contain it
     """
 
     mesh: TetMesh
@@ -83,9 +83,9 @@ class Model:
     pinned: np.ndarray
     anchors: sp.csr_matrix | None = None
     nodes: Nodes | None = None
-    activation_modes: ActivationModes | None = None
     slices: tuple[Slices, ...] = ()
     grows: bool = False
+    activation_modes: ActivationModes | None = None
 
     is_reduced: ClassVar[bool] = False
 

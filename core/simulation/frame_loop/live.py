@@ -88,11 +88,17 @@ class LiveBody:
         self._grabs, self._frame = now, Frame(number, state, reports)
         return self._frame
 
-    def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
-        """Set the stiffness of the materials and of the controlled vibrations.
+    def set_stiffness(
+        self,
+        youngs_moduli: Sequence[float] = (),
+        vibrations: Sequence[float] = (),
+        activation: Sequence[float] = (),
+    ) -> bool:
+        """Set the stiffness of the materials and of the controlled vibrations, and the activation of the muscles.
 
         ``youngs_moduli``, Pa: in the order of ``settings.moduli``.
         ``vibrations``: factors on the stiffness of the controlled vibrations.
+        ``activation``: activation of each muscle, 0 to 1.
 
         An empty sequence restores the keyed values. Elastic forces change at once. The stiffness of contact does not
         change.
@@ -109,6 +115,8 @@ class LiveBody:
         )
         factors = () if body.vibration_stiffness is None else body.vibration_stiffness[0]
         wrong = SettingsError("The stiffness factor of a vibration is out of range.", "Set it from 0.1 to 10.")
+        if (muscles := self._prepared.loads.muscles) is not None:
+            muscles.set_activation(activation)
         self._by_hand = InteractiveChange(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
         if self._prepared.subspace is None and self._prepared.matching is None:
             return False

@@ -169,8 +169,8 @@ class _Service:
                     self._tell(self._body.reset(), began)
                 case events.StopRecording():
                     self._end_recording()
-                case events.SetStiffness(youngs_moduli, vibrations):
-                    self._on_event(StiffnessApplied(self._body.set_stiffness(youngs_moduli, vibrations)))
+                case events.SetStiffness(youngs_moduli, vibrations, activation):
+                    self._on_event(StiffnessApplied(self._body.set_stiffness(youngs_moduli, vibrations, activation)))
                 case _:
                     raise SettingsError(
                         "Live mode received an unknown command.", "Update Sinew's add-on and library together."

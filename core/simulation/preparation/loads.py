@@ -85,6 +85,7 @@ class Loads:
         if body.accelerations is not None:
             field = _ReducedField if space.is_reduced else _MovingField
             self._movers.append(field(body.accelerations, space, embedding, solver))
+        self.muscles = muscles
         if muscles is not None:
             self._movers.append(_Contracting(muscles))
         if body.colliders:

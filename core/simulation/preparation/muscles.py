@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...foundation.errors import MaterialError, named
+from ...foundation.errors import MaterialError, SettingsError, named
 from ...foundation.schema.muscle_settings import MuscleSettings
 from ...foundation.schema.settings import SolverSettings
 from ...geometry.mesh.embedding import Embedding
@@ -129,6 +129,7 @@ class Muscles:
     ) -> None:
         self._activation = [np.resize(one.activation, job.frame_count) for one in job.body.muscles]
         self._parts: list[_Part] = []
+        self._set: list[float] = []
         indices, along, weights = [], [], []
         for k, (muscle, each) in enumerate(zip(job.body.muscles, fibres, strict=True)):
             share, direction, part, active = _in_elements(each, model)
@@ -162,11 +163,25 @@ class Muscles:
         """Return the load of the muscles at an ``activation`` per muscle, 0 to 1."""
         return FibrePotential(self.vectors, self._weights, self._law(activation))
 
+    def set_activation(self, activation: Sequence[float]) -> None:
+        """Set an activation that applies instead of the keyed one.
+
+        ``activation``: one value per muscle, 0 to 1; empty to apply the keyed activation again.
+
+        Raises SettingsError if a value is missing or out of range.
+        """
+        values = np.array(activation, dtype=np.float64)
+        if len(values) and (len(values) != len(self._activation) or not ((values >= 0.0) & (values <= 1.0)).all()):
+            raise SettingsError("The activation of a muscle is outside 0 to 1.", "Set it from 0 to 1.")
+        self._set = [float(value) for value in values]
+
     def activation_at(self, frame: int, part: float) -> list[float]:
         """Return the activation of each muscle at the fraction ``part`` between the frames ``frame`` - 1 and ``frame``.
 
-        Frames are counted from 0.
+        Frames are counted from 0. The result of :meth:`set_activation` applies to all frames.
         """
+        if self._set:
+            return self._set
         before, after = max(frame - 1, 0), frame
         return [float((1.0 - part) * track[before] + part * track[after]) for track in self._activation]
 

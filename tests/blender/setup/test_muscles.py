@@ -8,6 +8,7 @@ import pytest
 from sinew.blender_addon.bake.bake_messages import nowhere_words
 from sinew.blender_addon.properties import choices
 from sinew.blender_addon.properties.mirror import field_of
+from sinew.blender_addon.scene_import.edit_snapshot import snapshot
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import MaterialError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
@@ -118,6 +119,17 @@ def test_errors_name_the_muscle_and_the_remedy(muscle, body):
     muscle.curve.data.splines[0].use_cyclic_u = True
     with pytest.raises(MaterialError, match="cyclic"):
         make_job(body, bpy.context)
+
+
+def test_edits_of_a_muscle_are_noticed(muscle, body):
+    body.animation_data_clear()
+    scene = bpy.context.scene
+    before = snapshot(body, scene)
+    for name, value in (("strength", 2e5), ("activation", 0.5), ("origin_group", "Pins"), ("enabled", False)):
+        setattr(muscle, name, value)
+        after = snapshot(body, scene)
+        assert [label for label in after if after[label] != before[label]] == ["materials"]
+        before = after
 
 
 def test_the_panel_shows_what_the_direction_needs(muscle, body):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.foundation.errors import MaterialError
+from sinew.core.foundation.errors import MaterialError, SettingsError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
 from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
@@ -17,6 +17,7 @@ from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.mechanics.fibres.registry import LAWS
 from sinew.core.simulation.frame_loop.bake import bake
 from sinew.core.simulation.frame_loop.group import simulate_group
+from sinew.core.simulation.frame_loop.live import LiveBody
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -112,6 +113,37 @@ def test_a_resumed_bake_has_the_same_bits(tmp_path):
     assert bake(job, stopped, seen.append, lambda: sum(e.kind == "frame" for e in seen) == 3) == "stopped"
     assert bake(job, stopped, resume=True) == "done"
     assert all(np.array_equal(stopped.read(k), whole.read(k)) for k in whole.frames())
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "subspace_mixed_fem"])
+def test_the_activation_is_set_while_live(solver):
+    job = arm(solver, activation=[0.0]).extended()
+    live = LiveBody(job, prepared := prepare(job))
+    rest = prepared.surface(live.reset().state.positions)
+    live.set_stiffness(activation=[1.0])
+    for _ in range(10):
+        frame = live.advance([])
+    assert length(prepared.surface(frame.state.positions)) < 0.9 * length(rest)
+    live.set_stiffness()
+    for _ in range(20):
+        frame = live.advance([])
+    assert length(prepared.surface(frame.state.positions)) > 0.97 * length(rest)
+    with pytest.raises(SettingsError, match="activation"):
+        live.set_stiffness(activation=[1.5])
+
+
+def test_a_subspace_contains_the_contraction():
+    """With every element a cubature point, within 3 % of the full space at activations that are no modes."""
+    for activation in (0.45, 0.8):
+        rising = np.minimum(np.arange(40) / 10.0, 1.0) * activation
+        found = {}
+        for solver in ("mixed_fem", "subspace_mixed_fem"):
+            job = arm(solver, activation=rising, frames=40)
+            still = replace(job.body.solver, cubature_points=100_000, match_full_space=False, max_iterations=60)
+            found[solver] = baked(job.with_body(solver=still))
+        full, reduced = (each[-1] for each in found.values())
+        rest = found["mixed_fem"][0]
+        assert np.abs(reduced - full).max() <= 0.03 * np.abs(full - rest).max()
 
 
 @pytest.mark.parametrize(
