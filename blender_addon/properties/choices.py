@@ -43,9 +43,9 @@ def _words_of(registry: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _integrators() -> list[tuple[str, str, str]]:
-    from ...core.numerics.integrators.registry import INTEGRATORS
+    from ...core.numerics.integrators.registry import RULES
 
-    return [(name, rule.LABEL, rule.DESCRIPTION) for name, rule in INTEGRATORS.items()]
+    return [(name, rule.LABEL, rule.DESCRIPTION) for name, rule in RULES.items()]
 
 
 def energy_items(owner: Any = None, context: Any = None) -> Items:
@@ -121,9 +121,9 @@ def own_of_integrator(name: str) -> tuple[str, ...]:
     """Return the names of the settings that only one time integration rule reads. The tuple is empty for an unknown
     rule.
     """
-    from ...core.numerics.integrators.registry import INTEGRATORS
+    from ...core.numerics.integrators.registry import RULES
 
-    return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
+    return RULES[name].OWN if name in RULES else ()
 
 
 def compared_solver_items(owner: Any = None, context: Any = None) -> Items:

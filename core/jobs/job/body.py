@@ -25,6 +25,7 @@ from .environment import Collider, Ground, Spring
 from .force_field import ForceField
 from .muscle import Muscle, check_muscles
 from .pair import PairSettings
+from .static_bodies import check_static
 
 VIBRATION_STIFFNESS = 0.1, 10.0
 """Lowest and highest factor on the stiffness of a vibration."""
@@ -412,6 +413,7 @@ class Body:
         if kind.takes_nodes:
             self._check_nodes()
         check_method(self.solver, self.vibration_stiffness is not None)
+        check_static(self.solver, self.pin_held, self.goal is not None)
         for material in self.materials:
             energy(material.energy)
         self.surface.validate()

@@ -183,11 +183,11 @@ def _menu_label(value: str) -> str:
     # Imported here, since these modules load Numba, which would delay the start of interfaces.
     from ...mechanics.energies.registry import ENERGIES
     from ...methods.eigenfit.methods import MENU
-    from ...numerics.integrators.registry import INTEGRATORS
+    from ...numerics.integrators.registry import RULES
 
     labels = {key: entry.label for registry in (SOLVER_KINDS, ENERGIES) for key, entry in registry.items()}
     labels |= {key: label for key, (label, _description) in MENU.items()}
-    labels |= {key: rule.LABEL for key, rule in INTEGRATORS.items()}
+    labels |= {key: rule.LABEL for key, rule in RULES.items()}
     return labels.get(value, value)
 
 

@@ -31,6 +31,7 @@ from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.energies.kinematics import Deformation, Stretch
 from ...mechanics.fibres.independent_fibres import FibreStep, IndependentFibres
+from ...numerics.integrators import statics
 from ...numerics.optimization.line_search import backtrack, sums
 from ...numerics.optimization.step_report import Iteration, StepReport
 from ..model.state import State
@@ -252,8 +253,9 @@ class MixedFEMSolver(StepSolver):
             return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
         if self.system.is_small:
             return PolarHessianTerms.ALL, PolarHessianTerms.TENSION
-        # Elsewhere, large rotations or a scrambled start could lead to a tangled minimum.
-        if is_near:
+        # Elsewhere, large rotations or a scrambled start could lead to a tangled minimum. In statics, tension alone
+        # resists the rotation of every element that rotates between two frames.
+        if is_near or self.settings.integrator == statics.NAME:
             return PolarHessianTerms.EXACT, PolarHessianTerms.TENSION
         return (PolarHessianTerms.TENSION,)
 

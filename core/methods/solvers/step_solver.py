@@ -14,7 +14,7 @@ from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.body_forces import GravityPotential, InertiaPotential
 from ...mechanics.forces.mass_damping import MassDamping
 from ...mechanics.forces.step_potential import Load, LoadsOrFactory, Motion
-from ...numerics.integrators import backward_euler, bdf2
+from ...numerics.integrators import backward_euler, bdf2, statics
 from ...numerics.integrators.registry import integrator
 from ...numerics.integrators.time_step import History, TimeStep
 from ...numerics.linear_solvers.registry import Choice
@@ -62,7 +62,7 @@ class StepSolver:
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
         """Return the mass-proportional damping of the model as a tuple of loads, empty without damping."""
-        drag = self.settings.mass_damping
+        drag = 0.0 if self.settings.integrator == statics.NAME else self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
@@ -142,9 +142,8 @@ class StepSolver:
         prescribed = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
-        motion = Motion(
-            state.positions, time.base, time.step, state.velocities, time.theta, earlier, time.extrapolation
-        )
+        length = time.rate_step or time.step
+        motion = Motion(state.positions, time.base, length, state.velocities, time.theta, earlier, time.extrapolation)
         potentials = tuple(load.begin(motion) for load in (*self.drag, *loads))
         beta = self.settings.stiffness_damping
         damping = StretchDamping(self.elastic, beta, state, time) if beta else None
@@ -278,11 +277,13 @@ class StepSolver:
         ``h``, s: effective length of the step in the time integration rule.
         """
         settings = self.settings
-        if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
+        # A static step is too long for accelerations.
+        rule = "movement" if h == statics.LONG and settings.stop_rule == "acceleration" else settings.stop_rule
+        if rule == "movement" and direction_size <= settings.tolerance * self.model.size:
             return f"no vertex moves farther than {settings.tolerance:g} of the body's size in an iteration"
-        if settings.stop_rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
+        if rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
             return f"an iteration can lower the energy by no more than {settings.decrement_tolerance:g} J"
-        if settings.stop_rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
+        if rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
             return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
         return ""
 

@@ -33,6 +33,7 @@ class TimeStep(NamedTuple):
     step : effective step length, s
     extrapolation : factor of the last displacement in ``base``; 0 for one-step rules
     theta : fraction of the time step at which positions are solved for
+    rate_step : step length for the velocities that loads see, s; 0 for ``step``
     """
 
     predicted: np.ndarray
@@ -40,6 +41,7 @@ class TimeStep(NamedTuple):
     step: float
     extrapolation: float = 0.0
     theta: float = 1.0
+    rate_step: float = 0.0
 
     def base_of(self, now: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return the base of a quantity that depends on the positions.

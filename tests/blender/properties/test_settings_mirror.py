@@ -24,7 +24,7 @@ from sinew.core.jobs.job.environment import Ground
 from sinew.core.mechanics.energies.registry import ENERGIES
 from sinew.core.mechanics.materials.presets import PRESETS
 from sinew.core.methods.eigenfit.methods import MENU as MATCH_METHODS
-from sinew.core.numerics.integrators.registry import INTEGRATORS
+from sinew.core.numerics.integrators.registry import RULES
 from sinew.core.numerics.linear_solvers import registry
 from sinew.core.numerics.linear_solvers.registry import LINEAR_SOLVERS
 from sinew.ui.solver import integration_words
@@ -129,7 +129,7 @@ def test_menus_offer_the_registries():
         True,
         False,
     ]
-    assert [item[0] for item in choices.integrator_items()] == list(INTEGRATORS)
+    assert [item[0] for item in choices.integrator_items()] == list(RULES)
     assert [item[0] for item in choices.linear_solver_items()] == list(LINEAR_SOLVERS)
     for settings, name, items in ((SolverSettings, "stop_rule", STOP_RULES), (ResolutionSettings, "method", METHODS)):
         assert tuple(item[0] for item in items) == field_of(settings, name).metadata["names"]

@@ -1,0 +1,28 @@
+"""Check that a body has a static equilibrium."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...foundation.errors import PinError, SettingsError
+from ...foundation.schema.settings import SolverSettings
+from ...numerics.integrators import statics
+
+
+def check_static(solver: SolverSettings, held: np.ndarray, has_goal: bool) -> None:
+    """Raise an error if the settings ask for the equilibrium of a body that has none.
+
+    ``held`` (frames,p) bool: True while a pin is held. ``has_goal``: True if a goal pulls the body to positions.
+    """
+    if solver.integrator != statics.NAME or not solver.kind.integrates:
+        return
+    if not solver.kind.iterates:
+        raise SettingsError(
+            f"{solver.kind.label} does not find an equilibrium: it solves one linear system per step.",
+            "Choose Mixed FEM, or another Integration.",
+        )
+    if not has_goal and not (held.shape[1] and held.any(axis=1).all()):
+        raise PinError(
+            "A body without pins has no static equilibrium.",
+            "Pin some vertices in all frames, or choose another Integration.",
+        )

@@ -1,0 +1,51 @@
+"""Statics of jobs: each frame is the equilibrium of its pins and loads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.foundation.errors import PinError, SettingsError
+from sinew.core.jobs.job.environment import Ground
+from sinew.core.simulation.frame_loop.single_body import simulate_body
+from sinew.core.simulation.preparation.prepare import prepare
+
+from ..jobs import baked, shaken_bar
+
+
+def statics_job(**options):
+    job = shaken_bar(6, integrator="statics", **options)
+    return job.with_body(solver=replace(job.body.solver, max_iterations=60))
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton", "subspace_mixed_fem"])
+def test_frames_are_equilibria(solver):
+    """The frame after a still one is the same, whatever the motion before."""
+    job = statics_job(solver=solver, modes=6)
+    still = job.body.pin_positions.copy()
+    still[3:] = still[2]
+    found = baked(job.with_body(pin_positions=still))
+    assert np.abs(found[5] - found[3]).max() <= 1e-5
+    assert np.abs(found[2] - found[1]).max() > 1e-4
+
+
+def test_a_body_rests_on_the_ground():
+    job = statics_job()
+    job = job.with_body(pin_positions=job.body.surface.positions[job.body.pinned_vertices])
+    low = job.body.surface.positions[:, 2].min() - 0.01
+    job = job.with_body(colliders=(Ground(height=low, thickness=0.001),))
+    prepared = prepare(job)
+    frames = list(simulate_body(job, prepared))
+    assert all(report.converged for frame in frames for report in frame.reports)
+    found = baked(job)[-1]
+    assert low - 0.002 < found[:, 2].min() < low + 0.01
+    assert baked(job.with_body(colliders=()))[-1][:, 2].min() < low - 0.003
+
+
+def test_bodies_without_an_equilibrium_are_refused():
+    job = statics_job()
+    with pytest.raises(PinError, match="without pins"):
+        job.with_body(pinned_vertices=(), pin_positions=None, pin_held=None).check()
+    with pytest.raises(SettingsError, match="does not find an equilibrium"):
+        statics_job(solver="linearly_implicit").check()
