@@ -53,7 +53,7 @@ def _dense(name: str, rings: int, segments: int) -> Iterable[Row]:
     list(simulate_body(job := _job(40, 41), prepare(job)))  # loads the kernels
     job = _job(rings, segments)
     mesh, embedding = tetrahedra(job, None, ignore)
-    fields = materials(job, mesh, embedding, None, ignore)
+    fields = materials(job, mesh, embedding, None, ignore)[0]
     begun = time.perf_counter()
     mesh_report(job, mesh, embedding, fields)
     figures = time.perf_counter() - begun

@@ -36,7 +36,15 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
         row.prop(settings, "slice_flip", text="", icon="ARROW_LEFTRIGHT")
         layout.prop(settings, "show_outside")
         grid = layout.column_flow(columns=2)
-        for name in ("show_pins", "show_springs", "show_colliders", "show_nodes", "show_contacts", "show_touching"):
+        for name in (
+            "show_pins",
+            "show_springs",
+            "show_colliders",
+            "show_nodes",
+            "show_contacts",
+            "show_touching",
+            "show_fibres",
+        ):
             grid.prop(settings, name)
         body = duplicate_result.body_of(context)
         if comparison.seen(body).folder is not None:

@@ -8,7 +8,6 @@ pins, springs, nodes and colliders after an update of Blender's depsgraph.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,10 +16,10 @@ import numpy as np
 
 from ..bake import outdated
 from ..drawing import overlay_marks as marks
-from ..drawing.gpu_overlay import Painter, View, marks_batch, tets_batch
+from ..drawing.gpu_overlay import Painter, View, marks_batch
 from ..drawing.layer import Layer, Made
 from ..drawing.overlay_colliders import collider_lines
-from ..drawing.overlay_marks import COLLIDERS, NODES, OUTLINE, OUTSIDE, PINS, SPRINGS
+from ..drawing.overlay_marks import COLLIDERS, FIBRES, NODES, OUTLINE, OUTSIDE, PINS, SPRINGS
 from ..drawing.preview_colours import as_shown, stiffness_colours
 from ..objects import duplicate_result
 from ..picking import picking_view
@@ -29,6 +28,7 @@ from ..scene_import.weights_in import group_weights
 from . import open_panel, overlay_legend
 from .contact_overlay import ContactsOf
 from .overlay_legend import Legend
+from .tets_overlay import TetsOf
 
 if TYPE_CHECKING:
     from ..drawing.overlay_tets import ShownTets
@@ -60,46 +60,9 @@ EXPLAINED = (
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Diameter of a dot, pixels at a UI scale of 1."""
-LOOK = 0.5
-"""Interval between checks of the disk for newer tetrahedra, s."""
 BODIES = 3
 """Maximum number of bodies whose batches stay on the GPU. Windows may show different bodies."""
 FIRST = "Tetrahedralize first (Resolution)"
-
-
-class TetsOf:
-    """GPU batches of the tetrahedra of one body."""
-
-    def __init__(self, uid: int) -> None:
-        self.uid = uid
-        self.tets: ShownTets | None = None
-        self._looked = 0.0
-        self._read, self._drawn, self._outside = Made(), Made(), Made()
-
-    def look(self, obj: Any) -> None:
-        """Reload the body's tetrahedra if newer files are on disk. The disk is checked at most every ``LOOK`` s."""
-        if time.monotonic() - self._looked < LOOK:
-            return
-        from ..drawing.overlay_tets import newest_store, read_tets
-
-        store, times = newest_store(obj)
-        self.tets = self._read.get((store and store.folder, times), lambda: None if store is None else read_tets(store))
-        self._looked = time.monotonic()
-
-    def batch(self, settings: Any) -> Any:
-        """Return the batch of the tetrahedra's triangles, with the slice and colours in ``settings``."""
-        from ..drawing.overlay_tets import Slice
-
-        cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
-        wanted = settings.colour, cut if settings.use_slice else None
-        return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
-
-    def outside(self) -> Any:
-        """Return a batch of points at the badly embedded vertices, or None.
-
-        A badly embedded vertex is far outside all tetrahedra.
-        """
-        return self._outside.get(self.tets, lambda: marks_batch("POINTS", self.tets.outside))
 
 
 class ShownCollider(NamedTuple):
@@ -288,6 +251,9 @@ class Overlays(Layer):
         view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and "tets" in switches)
         if tets is not None and "tets" in switches:
             self._painter.tets(tets.batch(context.workspace.sinew), view, matrix)
+        if tets is not None and "fibres" in switches:
+            for batch in tets.fibres(obj, context.workspace.sinew):
+                self._painter.marks("LINES", batch, view, matrix, FIBRES)
         if (kept := self._marks_of(obj, switches)) is not None:
             own = kept.own(obj, shown, context)
             if "colliders" in switches:
@@ -323,12 +289,17 @@ class Overlays(Layer):
             return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
         legend, tets = Legend(), None if drawn is None else drawn.tets
-        if ("tets" in switches or "outside" in switches) and tets is None:
+        if switches & {"tets", "outside", "fibres"} and tets is None:
             legend.words.append(FIRST)
         elif tets is not None and "tets" in switches:
             explain_tets(legend, tets, settings)
             if changed := outdated.words(obj, bpy.context.scene):
                 legend.words.append(f"Edited since: {changed}")
+        if tets is not None and "fibres" in switches:
+            if tets.muscles:
+                legend.add(FIBRES, "Fibers, Paler Where Relaxed", "LINE")
+            else:
+                legend.words.append("No fibers: switch on Muscle in a physical material, and Tetrahedralize")
         if tets is not None and "outside" in switches:
             explain_outside(legend, len(tets.outside))
         there = self._marks_there(obj)
@@ -352,7 +323,7 @@ class Overlays(Layer):
 
     def _tets_of(self, obj: Any, switches: frozenset[str]) -> TetsOf | None:
         """Return the GPU batches of a body's tetrahedra, or None."""
-        if not switches & {"tets", "outside"}:
+        if not switches & {"tets", "outside", "fibres"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
         kept.look(obj)
@@ -408,7 +379,11 @@ def asked_for(context: Any) -> frozenset[str]:
         return frozenset()
     settings = context.workspace.sinew
     picked = {"pins", "springs", "nodes"}
-    on = {name for name in ("tets", "outside", "colliders", *CONTACTS, *picked) if getattr(settings, f"show_{name}")}
+    on = {
+        name
+        for name in ("tets", "outside", "fibres", "colliders", *CONTACTS, *picked)
+        if getattr(settings, f"show_{name}")
+    }
     opened = {"pins"} if open_panel.PINS.is_open else set()
     return frozenset(on | opened | (picked if picking_view.tool_is_chosen(context) else set()))
 

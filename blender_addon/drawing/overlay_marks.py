@@ -26,6 +26,7 @@ NODES = (0.291, 0.0, 1.0)
 COLLIDERS = (0.006, 0.248, 0.088)
 OUTLINE = (0.3, 0.65, 0.42)
 OUTSIDE = (0.364, 0.067, 0.291)
+FIBRES = (0.75, 0.02, 0.01)
 NEWEST = (0.695, 1.0, 1.0)
 """Linear colours of marks, and of the newest frame of a running bake.
 

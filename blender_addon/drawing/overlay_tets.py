@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ...core.jobs.store.cached_materials import CachedMaterials
 
 
+FIBRE = 0.4
+"""Half the length of the line that shows a fibre, in sizes of a tet's cell."""
+
+
 class Slice(NamedTuple):
     """Cutting plane through a body's tetrahedra, perpendicular to an axis.
 
@@ -68,12 +72,31 @@ class ShownTets:
         self._faces = tet_faces(mesh.tets)
         self._log_stiffness = np.log10(got.youngs_modulus)
         self._weights = got.weights
+        self._fibres = got.fibres @ to_own[:3, :3].T
+        self._muscles = got.muscles
+        self._cell = float(np.cbrt(6.0 * mesh.volumes.mean() * abs(np.linalg.det(to_own[:3, :3]))))
         self.count = len(mesh.tets)
         self.names = got.names
         self.colours_of_materials = cluster_colours(np.arange(len(got.names)))
         self.stiffness = float(got.youngs_modulus.min()), float(got.youngs_modulus.max())
         bad = surface.take(np.flatnonzero(surface.far_outside))
         self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
+
+    @property
+    def muscles(self) -> tuple[int, ...]:
+        """Indices of the materials with fibres, ascending."""
+        return tuple(int(k) for k in np.unique(self._muscles[self._muscles >= 0]))
+
+    def fibres(self, material: int, cut: Slice | None) -> np.ndarray:
+        """Return the fibres of a material as lines, one per tet that the cutting plane ``cut`` leaves visible.
+
+        The result is (2l,3), the ends of l lines in object space.
+        """
+        kept = self._muscles == material
+        if cut is not None:
+            kept = kept & clip_plane_mask(self._centroids, *cut)
+        half = FIBRE * self._cell * _unit(self._fibres[kept])
+        return np.stack([self._centroids[kept] - half, self._centroids[kept] + half], axis=1).reshape(-1, 3)
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
         """Return the corners of the triangles to draw.
@@ -99,6 +122,10 @@ class ShownTets:
             np.repeat(np.column_stack([normals, np.zeros(t)]), 3, axis=0).astype(np.float32),
             np.repeat(np.column_stack([colours, np.ones(t)]), 3, axis=0).astype(np.float32),
         )
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
 
 
 def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:

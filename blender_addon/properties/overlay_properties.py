@@ -60,6 +60,9 @@ class SinewOverlays(bpy.types.PropertyGroup):
     show_nodes: _switch(
         "Dynamic Nodes", "Mark the dynamic nodes: the vertices with inertia, which the other vertices follow"
     )
+    show_fibres: _switch(
+        "Fibers", "Show the fibers of muscles at rest, as lines that are redder the more their muscle is activated"
+    )
     active_vibration: integer("Active Vibration", "Index of the vibration that is played", min=0)
     swing: number(
         "Swing",

@@ -18,8 +18,14 @@ from .cached_arrays import sides_of
 from .cached_mesh import mesh_key, unpack
 from .frame_store import FrameStore
 
-MATERIALS_FORMAT = 1
-_SCHEMA = {"youngs_modulus": "f8 m", "weights": "f4 m k", "object_to_world": "f8 4 4"}
+MATERIALS_FORMAT = 2
+_SCHEMA = {
+    "youngs_modulus": "f8 m",
+    "weights": "f4 m k",
+    "object_to_world": "f8 4 4",
+    "fibres": "f4 m 3",
+    "muscles": "int m",
+}
 
 
 class CachedMaterials(NamedTuple):
@@ -32,6 +38,8 @@ class CachedMaterials(NamedTuple):
     youngs_modulus : (m,) float64, Pa
     weights : (m,k) float32, fractions of the k materials; rows sum to 1
     names : tuple of k str
+    fibres : (m,3) float32, direction of the fibres of muscles in the tets; 0 without fibres
+    muscles : (m,) index of the material whose fibres these are, -1 without fibres
     object_to_world : (4,4) float64, map from the object's coordinates to world space, metres, at the first frame
     """
 
@@ -40,12 +48,26 @@ class CachedMaterials(NamedTuple):
     youngs_modulus: np.ndarray
     weights: np.ndarray
     names: tuple[str, ...]
+    fibres: np.ndarray
+    muscles: np.ndarray
     object_to_world: np.ndarray
 
 
-def cache_materials(store: FrameStore, job: Job, fields: MaterialFields) -> None:
-    """Store the material fields of a job's tetrahedra, with the names of the materials."""
+def cache_materials(
+    store: FrameStore,
+    job: Job,
+    fields: MaterialFields,
+    fibres: np.ndarray | None = None,
+    muscles: np.ndarray | None = None,
+) -> None:
+    """Store the material fields of a job's tetrahedra, with the names of the materials and the directions of fibres.
+
+    ``fibres`` (m,3), ``muscles`` (m,): as in :class:`CachedMaterials`; None without muscles.
+    """
+    count = len(fields.youngs_modulus)
     arrays = {
+        "fibres": np.zeros((count, 3), dtype=np.float32) if fibres is None else fibres.astype(np.float32),
+        "muscles": np.full(count, -1, dtype=np.int32) if muscles is None else muscles.astype(np.int32),
         "youngs_modulus": fields.youngs_modulus,
         "weights": fields.weights.astype(np.float32),
         "object_to_world": job.body.object_to_world[0],
@@ -77,4 +99,7 @@ def received(store: FrameStore) -> CachedMaterials | None:
         return None
     if not (fields["youngs_modulus"] > 0.0).all() or abs(np.linalg.det(fields["object_to_world"])) == 0.0:
         return None
-    return CachedMaterials(*whole, fields["youngs_modulus"], fields["weights"], tuple(names), fields["object_to_world"])
+    if not -1 <= fields["muscles"].min(initial=-1) <= fields["muscles"].max(initial=-1) < len(names):
+        return None
+    own = (fields[name] for name in ("fibres", "muscles", "object_to_world"))
+    return CachedMaterials(*whole, fields["youngs_modulus"], fields["weights"], tuple(names), *own)

@@ -368,7 +368,7 @@ def build_mesh(
 
     def build() -> None:
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
-        on_event(mesh_report(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
+        on_event(mesh_report(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)[0]))
 
     _without_frames(job, build, on_event, should_stop)
 

@@ -91,6 +91,19 @@ def muscle_fibres(job: Job, mesh: TetMesh, embedding: Embedding, fields: Materia
     return tuple(found)
 
 
+def fibres_of_tets(
+    muscles: Sequence[Muscle], fibres: Sequence[MuscleFibres], count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fibre direction (count,3) of each tet, and the index (count,) of its material, for display.
+
+    Tets without fibres have the direction 0 and the index -1. Of several muscles in a tet, the last one counts.
+    """
+    directions, indices = np.zeros((count, 3)), np.full(count, -1)
+    for muscle, each in zip(muscles, fibres, strict=True):
+        directions[each.tets], indices[each.tets] = each.directions.along, muscle.material
+    return directions, indices
+
+
 def _directions(muscle: Muscle, mesh: TetMesh, embedding: Embedding, tets: np.ndarray) -> FibreDirections:
     if muscle.curves:
         centres = mesh.rest_positions[mesh.tets[tets]].mean(axis=1)

@@ -41,7 +41,7 @@ from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .mesh_report import mesh_report
 from .mesher_process import make_in_child, needs_a_child
-from .muscles import MuscleFibres, Muscles, activation_modes, muscle_fibres
+from .muscles import MuscleFibres, Muscles, activation_modes, fibres_of_tets, muscle_fibres
 
 VIBRATIONS = "vibrations"
 """Name of the last progress step of preparation, in which vibrations are matched."""
@@ -163,16 +163,17 @@ def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] |
 
 def materials(
     job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
-) -> MaterialFields:
-    """Return the material parameters per tet of a job.
+) -> tuple[MaterialFields, tuple[MuscleFibres, ...]]:
+    """Return the material parameters per tet of a job, and the fibres of its muscles.
 
-    The parameters are stored for display in user interfaces.
+    Both are stored for display in user interfaces.
     """
     on_event(Phase("materials", 0, 1))
     fields = fields_of(job, mesh, embedding)
+    fibres = muscle_fibres(job, mesh, embedding, fields)
     if store is not None:
-        cache_materials(store, job, fields)
-    return fields
+        cache_materials(store, job, fields, *fibres_of_tets(job.body.muscles, fibres, len(mesh.tets)))
+    return fields, fibres
 
 
 def prepare(
@@ -190,8 +191,7 @@ def prepare(
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event, should_stop)
     _go_on(should_stop)
-    fields = materials(job, mesh, embedding, store, on_event)
-    fibres = muscle_fibres(job, mesh, embedding, fields)
+    fields, fibres = materials(job, mesh, embedding, store, on_event)
     _go_on(should_stop)
     pinned, first = pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
     pins = pinned.schedule()

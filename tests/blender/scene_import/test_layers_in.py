@@ -31,7 +31,7 @@ def shelled(body):
 def fields_of(body):
     job = make_job(body, bpy.context)
     mesh, embedding = tetrahedra(job, None, ignore)
-    fields = materials(job, mesh, embedding, None, ignore)
+    fields = materials(job, mesh, embedding, None, ignore)[0]
     return mesh, fields, mesh_report(job, mesh, embedding, fields)
 
 

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake.bake_messages import nowhere_words
+from sinew.blender_addon.drawing.overlay_tets import Slice, newest_store, read_tets
 from sinew.blender_addon.properties import choices
 from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.scene_import.edit_snapshot import snapshot
@@ -130,6 +131,21 @@ def test_edits_of_a_muscle_are_noticed(muscle, body):
         after = snapshot(body, scene)
         assert [label for label in after if after[label] != before[label]] == ["materials"]
         before = after
+
+
+def test_fibres_are_shown_where_they_are(muscle, body, saved):
+    """Along the bar, in object space although the object is turned; nothing without a muscle."""
+    body.rotation_euler = (0.0, 0.0, 1.0)
+    assert bpy.ops.sinew.tetrahedralize() == {"FINISHED"}
+    tets = read_tets(newest_store(body)[0])
+    ends = tets.fibres(0, None).reshape(-1, 2, 3)
+    along = ends[:, 1] - ends[:, 0]
+    assert tets.muscles == (0,) and len(along) == tets.count
+    assert (np.abs(along[:, 0]) / np.linalg.norm(along, axis=1)).mean() > 0.93
+    assert len(tets.fibres(0, Slice(0, 0.5, False))) < 0.7 * 2 * tets.count
+    muscle.enabled = False
+    bpy.ops.sinew.tetrahedralize()
+    assert read_tets(newest_store(body)[0]).muscles == ()
 
 
 def test_the_panel_shows_what_the_direction_needs(muscle, body):

@@ -104,7 +104,7 @@ def test_what_travels_evenly_does_not_count():
 def test_facts_come_with_the_tetrahedra():
     job = shaken_bar()
     mesh, embedding = tetrahedra(job, None, ignore)
-    fields = materials(job, mesh, embedding, None, ignore)
+    fields = materials(job, mesh, embedding, None, ignore)[0]
     event = asdict(mesh_report(job, mesh, embedding, fields))
     facts = facts_of(job, mesh, fields, thickness_of(job))
     assert {name: event[name] for name in asdict(facts)} == asdict(facts) and facts.tets == len(mesh.tets)
@@ -173,4 +173,4 @@ def test_how_fast_a_body_swings_is_known_about():
 
 def facts_at(job):
     mesh, embedding = tetrahedra(job, None, ignore)
-    return facts_of(job, mesh, materials(job, mesh, embedding, None, ignore), None)
+    return facts_of(job, mesh, materials(job, mesh, embedding, None, ignore)[0], None)
