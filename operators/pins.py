@@ -16,6 +16,7 @@ from . import polls
 from .operator_class import EDITS, operator, refused
 
 WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
+WHOSE |= {"ORIGIN": "origin of the active material's muscle", "INSERTION": "insertion of the active material's muscle"}
 """Name of the vertex group of each target, for tooltips. The keys are those of ``picks.TARGETS``."""
 
 

@@ -184,8 +184,12 @@ def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
     if muscle.direction == "CURVES":
         column.prop(muscle, "curve")
     else:
-        for name in ("origin_group", "insertion_group"):
-            column.prop_search(muscle, name, obj, "vertex_groups")
+        for target in ("ORIGIN", "INSERTION"):
+            row = column.row(align=True)
+            row.prop_search(muscle, f"{target.lower()}_group", obj, "vertex_groups")
+            for action in ("ADD", "REMOVE"):
+                button = row.operator("sinew.assign_pins", text="", icon=action)
+                button.action, button.target = action, target
     column.prop_search(muscle, "activation_group", obj, "vertex_groups")
     column = layout.column()
     column.prop(muscle, "law")

@@ -11,8 +11,10 @@ from typing import Any
 from . import (
     armature_flesh,
     armoured_creature,
+    beating_heart,
     closing_lips,
     coiling_snake,
+    crawling_worm,
     curling_arm,
     jelly_bear,
     jelly_plate,
@@ -37,6 +39,8 @@ EXAMPLES: dict[str, ModuleType] = {
     "turning_drum": turning_drum,
     "coiling_snake": coiling_snake,
     "curling_arm": curling_arm,
+    "crawling_worm": crawling_worm,
+    "beating_heart": beating_heart,
 }
 
 

@@ -30,9 +30,13 @@ TARGETS = (
         "HANDLE_FREE",
         2,
     ),
+    ("ORIGIN", "Origin", "Vertices where the active material's muscle begins", "TRIA_LEFT_BAR", 3),
+    ("INSERTION", "Insertion", "Vertices where the active material's muscle ends", "TRIA_RIGHT_BAR", 4),
 )
 OWN_GROUPS = {"PINS": ("pin_group", "Pins"), "NODES": ("node_group", "Nodes")}
 """Two names per target: the body's setting that stores the vertex group, and the name given to a new group."""
+ENDS = {"ORIGIN": "origin_group", "INSERTION": "insertion_group"}
+"""Setting of a muscle that stores the vertex group of each of its ends."""
 FULL = 0.999
 """Smallest weight that counts as 1, since weights are stored with 32 or 8 bits."""
 STAYED = 1e-5
@@ -42,12 +46,14 @@ STAYED = 1e-5
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
     """Return the vertex group of a ``target``, or None.
 
-    The target is PINS, NODES or, for the body's active spring, SPRING. With ``make``, a missing group is created.
-    Raises SpringError for SPRING if the body has no spring.
+    The target is PINS, NODES, SPRING for the body's active spring, or ORIGIN or INSERTION for the muscle of the active
+    material. With ``make``, a missing group is created. Raises SpringError for SPRING if the body has no spring.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
         owner, (name, wanted) = settings, OWN_GROUPS[target]
+    elif target in ENDS and (material := active_item(settings, "material")) is not None:
+        owner, name, wanted = material.muscle, ENDS[target], f"{material.name} {target.title()}"
     elif (owner := active_item(settings, "spring")) is not None:
         name, wanted = "vertex_group", owner.name
     else:

@@ -14,6 +14,7 @@ from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import MaterialError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
 from sinew.core.mechanics.fibres.registry import LAWS
+from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -133,6 +134,53 @@ def test_edits_of_a_muscle_are_noticed(muscle, body):
         before = after
 
 
+def test_selected_vertices_become_an_end(muscle, body):
+    muscle.insertion_group = ""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    assert bpy.ops.sinew.assign_pins(action="ADD", target="INSERTION") == {"FINISHED"}
+    assert muscle.insertion_group == f"{body.sinew.materials[0].name} Insertion"
+    bpy.ops.sinew.assign_pins(action="REMOVE", target="INSERTION")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(MaterialError, match="no insertion"):
+        make_job(body, bpy.context)
+
+
+def test_the_arm_lifts_its_hand_and_bulges(saved):
+    """The example with large cells, to the frame of full activation."""
+    bpy.ops.sinew.add_example(example="curling_arm")
+    arm = bpy.context.object
+    arm.sinew.cells_across, arm.sinew.frame_end = 16, arm.sinew.frame_start + 34
+    job = make_job(arm, bpy.context)
+    prepared = prepare(job)
+    frames = [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate_body(job, prepared))]
+    X, hand = frames[0], np.argmin(frames[0][:, 1])
+    front = np.abs(X[:, 2] - 0.15) < 0.03
+    assert frames[-1][hand, 2] > min(frame[hand, 2] for frame in frames[:14]) + 0.15
+    assert frames[-1][front, 1].min() < frames[8][front, 1].min() - 0.003
+
+
+def test_the_worm_crawls_forward(saved):
+    """Two waves move it by more than a centimetre each."""
+    bpy.ops.sinew.add_example(example="crawling_worm")
+    worm = bpy.context.object
+    worm.sinew.cells_across, worm.sinew.frame_end = 24, worm.sinew.frame_start + 52
+    job = make_job(worm, bpy.context)
+    prepared = prepare(job)
+    x = [prepared.surface(body.state.positions)[:, 0].mean() for (body,) in simulate_group([job], [prepared])]
+    assert x[28] > x[4] + 0.01 and x[52] > x[28] + 0.01
+
+
+def test_the_heart_shortens_with_each_beat(saved):
+    bpy.ops.sinew.add_example(example="beating_heart")
+    heart = bpy.context.object
+    heart.sinew.cells_across, heart.sinew.frame_end = 12, heart.sinew.frame_start + 30
+    job = make_job(heart, bpy.context)
+    prepared = prepare(job)
+    heights = [np.ptp(prepared.surface(frame.state.positions)[:, 2]) for frame in simulate_body(job, prepared)]
+    assert min(heights[4:14]) < 0.93 * max(heights[14:24]) and min(heights[22:]) < 0.93 * max(heights[14:24])
+
+
 def test_fibres_are_shown_where_they_are(muscle, body, saved):
     """Along the bar, in object space although the object is turned; nothing without a muscle."""
     body.rotation_euler = (0.0, 0.0, 1.0)
@@ -141,7 +189,7 @@ def test_fibres_are_shown_where_they_are(muscle, body, saved):
     ends = tets.fibres(0, None).reshape(-1, 2, 3)
     along = ends[:, 1] - ends[:, 0]
     assert tets.muscles == (0,) and len(along) == tets.count
-    assert (np.abs(along[:, 0]) / np.linalg.norm(along, axis=1)).mean() > 0.93
+    assert (np.abs(along[:, 0]) / np.linalg.norm(along, axis=1)).mean() > 0.9
     assert len(tets.fibres(0, Slice(0, 0.5, False))) < 0.7 * 2 * tets.count
     muscle.enabled = False
     bpy.ops.sinew.tetrahedralize()
