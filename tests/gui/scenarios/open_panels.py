@@ -10,7 +10,7 @@ PANELS = ("Physical Materials", "Pins", "Collisions", "Live", "Resolution", "Sol
 # they are apart when all are closed.
 LEFT = 60
 FIRST, PITCH = 65, 20
-ALONE = "springs fields field_weights advanced placement matter touching diagnostics report".split()
+ALONE = "springs fields field_weights advanced placement muscle matter touching diagnostics report".split()
 """Panels that stand within others, or in the Physics tab alone."""
 USED = {
     "Collisions": ((100, 23),),  # Ground
