@@ -10,10 +10,10 @@ from . import choices
 from .mirror import ANIMATED, menu, mirrored, number, pointer, switch, text
 
 DIRECTIONS = (
-    ("ENDS", "Between Ends", "Fibres run from the origin to the insertion, two vertex groups on the body's surface"),
+    ("ENDS", "Ends", "Fibres run from the origin to the insertion, two vertex groups on the body's surface"),
     (
         "CURVES",
-        "Along Curve",
+        "Curve",
         "Fibres follow the splines of a curve object. If the curve has a bevel, everything inside the bevel is of this "
         "material, so no region or map is needed",
     ),

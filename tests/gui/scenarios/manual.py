@@ -208,5 +208,10 @@ def scenario(gui):
         bpy.context.view_layer.objects.active = bpy.data.objects["Figure"]
     for name in ("pins", "springs", "fields"):
         yield from photograph_alone(gui, name)
+    with gui.context():
+        bpy.ops.sinew.add_example("EXEC_DEFAULT", True, example="curling_arm")
+    arm = bpy.context.view_layer.objects.active
+    arm.sinew.active_material = len(arm.sinew.materials) - 1
+    yield from photograph_alone(gui, "muscle")
     preferences.system.use_region_overlap, preferences.view.show_tooltips = overlap, tooltips
     preferences.view.ui_scale = scale
