@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = """
-    Body Collider Contact Frame Ground Job Material Resolution SinewError Solid Solver Spring Surface
+    Body Collider Contact FibreCurve Frame Ground Job Material Muscle MuscleSettings Resolution SinewError Solid Solver
+    Spring Surface
     read_scene read_surface read_tets register_energy simulate write
 """.split()
 

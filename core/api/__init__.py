@@ -5,6 +5,7 @@ public names lazily.
 """
 
 from ..foundation.errors import SinewError
+from ..foundation.schema.muscle_settings import MuscleSettings
 from ..foundation.schema.settings import ContactSettings as Contact
 from ..foundation.schema.settings import MaterialSettings as Material
 from ..foundation.schema.settings import ResolutionSettings as Resolution
@@ -13,6 +14,7 @@ from ..geometry.mesh.surface_mesh import SurfaceMesh as Surface
 from ..jobs.job.body import Body
 from ..jobs.job.environment import Collider, Ground, Spring
 from ..jobs.job.job import Job
+from ..jobs.job.muscle import FibreCurve, Muscle
 from ..jobs.scene_files.scene_file import read_scene
 from ..jobs.scene_files.surface_file import read_surface, read_tets
 from ..mechanics.energies.own_energy import register_energy
@@ -24,10 +26,13 @@ __all__ = [
     "Body",
     "Collider",
     "Contact",
+    "FibreCurve",
     "Frame",
     "Ground",
     "Job",
     "Material",
+    "Muscle",
+    "MuscleSettings",
     "Resolution",
     "SinewError",
     "Solid",

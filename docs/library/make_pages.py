@@ -51,13 +51,15 @@ def _names() -> Iterator[str]:
     """Return the names that settings accept."""
     from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
     from sinew.core.mechanics.energies import ENERGIES
-    from sinew.core.numerics.integrators.registry import INTEGRATORS
+    from sinew.core.mechanics.fibres.registry import LAWS
+    from sinew.core.numerics.integrators.registry import RULES
 
-    integrators = [(name, rule.DESCRIPTION) for name, rule in INTEGRATORS.items()]
+    integrators = [(name, rule.DESCRIPTION) for name, rule in RULES.items()]
     for title, rows in (
         ("Energies, of `Material.energy`", [(each.name, each.description) for each in ENERGIES.values()]),
         ("Solvers, of `Solver.solver`", [(each.name, each.description) for each in SOLVER_KINDS.values()]),
         ("Time integration, of `Solver.integrator`", integrators),
+        ("Fibre laws, of `MuscleSettings.law`", [(each.name, each.description) for each in LAWS.values()]),
     ):
         lines = [f"| `{name}` | {words} |" for name, words in rows]
         yield "\n".join([f"## {title}", "", "| name | |", "|---|---|", *lines])

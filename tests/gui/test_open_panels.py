@@ -18,7 +18,7 @@ def test_panels_are_opened_by_clicks(windowed):
     assert said["ground"]
     assert "Frames 27-28, 40 did not converge" in said["report"] and "Factorization" in said["report"]
     assert said["report window"] == [2, "TEXT_EDITOR"]
-    assert len(result.photographs) == 21
+    assert len(result.photographs) == 22
     assert [said[f"pins {when}"] for when in ("at first", "stay", "in the Physics tab")] == [False, True, True]
     blue, pale = np.subtract(*(seen(result.photographs[f"pins-{state}"]) for state in ("open", "closed")))
     assert blue > 50 and pale > 300, "held ones, and those of the goal"

@@ -402,6 +402,7 @@ class Body:
     def check(self) -> None:
         """Check quickly that the body can be simulated. Raises a SinewError if it cannot."""
         from ...mechanics.energies.registry import energy
+        from ...mechanics.fibres.registry import fibre_law
         from ...methods.eigenfit.methods import check_method
 
         kind = solver_kind(self.solver.solver)
@@ -416,6 +417,8 @@ class Body:
         check_static(self.solver, self.pin_held, self.goal is not None)
         for material in self.materials:
             energy(material.energy)
+        for muscle in self.muscles:
+            fibre_law(muscle.settings.law)
         self.surface.validate()
         if self.tets is not None:
             checked_tets(self.surface.positions, self.tets)

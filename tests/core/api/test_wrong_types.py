@@ -94,11 +94,21 @@ def collider(**given: Any) -> None:
     body(colliders=(sw.Collider(**({"name": "c", "triangles": [[0, 1, 2]], "positions": np.eye(3)} | given)),))
 
 
+def muscle(**given: Any) -> None:
+    """A body that is a muscle between two vertices."""
+    body(muscles=(sw.Muscle(**({"material": 0, "origin": [0], "insertion": [N - 1]} | given)),))
+
+
 OWNERS: dict[type, Callable[..., Any]] = {
     sw.Body: body,
     sw.Job: job,
     sw.Spring: spring,
     sw.Collider: collider,
+    sw.Muscle: muscle,
+    sw.MuscleSettings: lambda **given: muscle(settings=sw.MuscleSettings(**given)),
+    sw.FibreCurve: lambda **given: muscle(
+        curves=(sw.FibreCurve(**({"points": np.eye(3)[:2], "radii": np.zeros(2)} | given)),)
+    ),
     sw.Ground: lambda **given: body(colliders=(sw.Ground(**given),)),
     sw.Material: lambda **given: body(materials=sw.Material(**given)),
     sw.Contact: lambda **given: body(contact=sw.Contact(**given)),

@@ -178,6 +178,12 @@ stiffness = 0.1
 [[vibration]]
 number = 4
 stiffness = [[1, 1], [3, 10]]
+[[muscle]]
+material = "flesh"
+strength = 2e5
+activation = [[1, 0], [3, 1]]
+origin = { vertices = [0, 1] }
+insertion = { box = [[0.390, -1, -1], [1, 1, 1]] }
 """
 
 
@@ -197,6 +203,9 @@ def test_what_acts_from_outside_is_read(scene):
     assert np.allclose(job.body.accelerations[:, 5] - job.body.accelerations[:, 4], [0, 0, 1])
     expected = [[0.1, 1.0, 1.0, last] for last in (1.0, 5.5, 10.0, 10.0)]
     assert np.allclose(job.body.vibration_stiffness, expected)
+    (muscle,) = job.body.muscles
+    assert (muscle.settings.strength, muscle.activation.tolist()) == (2e5, [0.0, 0.5, 1.0, 1.0])
+    assert muscle.origin.tolist() == [0, 1] and np.array_equal(muscle.insertion, spring.vertices)
 
 
 @pytest.mark.parametrize(
@@ -223,11 +232,16 @@ def test_what_acts_from_outside_is_read(scene):
         ("number = 4", "number = 41", "number of vibration 2 is 41"),
         ("number = 4\nstiffness", "number = 4\nsoftness", "“softness” in vibration 2"),
         ("stiffness = 0.1", "stiffness = 0.05", "stiffness factor of a vibration"),
+        ('material = "flesh"\nstrength', 'material = "steel"\nstrength', "material of muscle 1 is 'steel'"),
+        ("origin = { vertices = [0, 1] }", "origin = [0, 1]", "origin of muscle 1 is not a table"),
+        ("origin = { vertices = [0, 1] }", "", "has no origin"),
+        ("origin = { vertices = [0, 1] }", "curves = [[1, 2]]", "curve of muscle 1 does not have two points"),
+        ("[3, 1]]\norigin", "[3, 2]]\norigin", "outside 0 to 1"),
     ],
 )
 def test_what_is_wrong_outside_is_named(scene, capsys, before, after, said):
     assert before in SURROUNDINGS
-    scene.write_text(SCENE + SURROUNDINGS.replace(before, after))
+    scene.write_text(SCENE + SURROUNDINGS.replace(before, after, 1))
     assert cli.main([str(scene)]) == 1
     assert said in capsys.readouterr().err
 

@@ -171,6 +171,11 @@ def test_bad_muscles_are_refused(change, words):
         job.with_body(muscles=(replace(muscle, **values),))
 
 
+def test_an_unknown_law_is_refused():
+    with pytest.raises(MaterialError, match="Unknown fibre law “steel”"):
+        arm(settings=MuscleSettings(law="steel")).check()
+
+
 def test_two_muscles_of_one_material_are_refused():
     job = arm()
     with pytest.raises(MaterialError, match="Two muscles use the material"):
