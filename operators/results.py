@@ -7,11 +7,12 @@ from bpy.props import StringProperty
 
 from ..blender_addon.bake import background, baking, comparison
 from ..blender_addon.objects import duplicate_result
+from ..blender_addon.scene_export import corrective_key as corrective
 from ..core.foundation.errors import SinewError
 from ..core.jobs.results.bake_report import csv_of
 from ..core.jobs.store.frame_store import FrameStore
 from . import polls
-from .operator_class import ask_before_loss, operator
+from .operator_class import ask_before_loss, operator, refused
 
 
 def _told(name: str, description: str, default: str = "") -> Any:
@@ -108,6 +109,28 @@ def _is_edited(context: Any) -> None:
 def show_bake(self: Any, context: Any, obj: Any) -> None:
     """Hide the original object, which Edit Source has shown. Show and select the duplicate that plays the bake."""
     duplicate_result.show_bake(obj, context)
+
+
+def _can_correct(context: Any) -> None:
+    obj = polls.with_bake(polls.idle_body_outside_edit(context))
+    polls.disable_if(not baking.has_frames(obj), "The baked frames are missing on disk: press Delete Bake, then Bake")
+
+
+@operator("Frame to Corrective Key", _can_correct, {"UNDO"}, keep=True)
+def corrective_key(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Add a shape key to the original mesh that moves it to the baked shape of this frame, on top of its armature. The
+    bone that is rotated most drives the key, so that it appears with the pose.
+    """
+    frame = context.scene.frame_current
+    try:
+        target = baking.own_store(obj, shown=True).read(frame)
+        key = corrective.add_corrective(obj, target, context)
+    except SinewError as error:
+        return refused(self, str(error))
+    bone = corrective.drive(key, obj)
+    driven = f", driven by the bone “{bone}”" if bone else ""
+    self.report({"INFO"}, f"Shape key “{key.name}” of “{obj.name}”{driven}")
+    return None
 
 
 @operator("Copy as Table", polls.baked_body)

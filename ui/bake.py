@@ -129,6 +129,7 @@ class SINEW_MT_bake(bpy.types.Menu):
             layout.separator()
             layout.operator("sinew.check_bake", icon="VIEWZOOM")
             layout.operator("sinew.export_bake", text="Export...", icon="EXPORT")
+            layout.operator("sinew.corrective_key", icon="SHAPEKEY_DATA")
             layout.operator("sinew.delete_bake", icon="TRASH")
         layout.separator()
         layout.operator("sinew.copy_settings", icon="PASTEDOWN")

@@ -8,6 +8,9 @@ from ...foundation.errors import PinError, SettingsError
 from ...foundation.schema.settings import SolverSettings
 from ...numerics.integrators import statics
 
+FEWEST = 3
+"""Fewest pinned vertices that hold a body."""
+
 
 def check_static(solver: SolverSettings, held: np.ndarray, has_goal: bool) -> None:
     """Raise an error if the settings ask for the equilibrium of a body that has none.
@@ -21,8 +24,8 @@ def check_static(solver: SolverSettings, held: np.ndarray, has_goal: bool) -> No
             f"{solver.kind.label} does not find an equilibrium: it solves one linear system per step.",
             "Choose Mixed FEM, or another Integration.",
         )
-    if not has_goal and not (held.shape[1] and held.any(axis=1).all()):
+    if not has_goal and held.sum(axis=1).min() < FEWEST:
         raise PinError(
-            "A body without pins has no static equilibrium.",
-            "Pin some vertices in all frames, or choose another Integration.",
+            f"A body with fewer than {FEWEST} pins has no static equilibrium, since it can turn.",
+            f"Pin at least {FEWEST} vertices in all frames, or choose another Integration.",
         )

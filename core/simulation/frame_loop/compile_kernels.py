@@ -56,6 +56,8 @@ from ...methods.solvers import make_solver
 from ...methods.solvers.registry import space_of
 from ...methods.solvers.stretch_damping import StretchDamping
 from ...methods.subspaces.space import Space
+from ...numerics.integrators import backward_euler
+from ...numerics.integrators.registry import INTEGRATORS
 from ...numerics.integrators.time_step import TimeStep
 from ...numerics.linear_solvers.factorized import factorized
 from ...numerics.linear_solvers.registry import fastest
@@ -222,7 +224,8 @@ def load_kernels(job: Job, live: bool = False) -> None:
     chosen = job.body.solver
     settings = SolverSettings(
         solver=chosen.solver,
-        integrator=chosen.integrator,
+        # Pins at two vertices do not hold the tiny body in statics, which has no kernels of its own.
+        integrator=chosen.integrator if chosen.integrator in INTEGRATORS else backward_euler.NAME,
         theta=chosen.theta,
         **{name: getattr(chosen, name) for name in chosen.kind.own},
         linear_solver=chosen.linear_solver,
