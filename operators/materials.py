@@ -10,8 +10,10 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.mirror import stiffness_of
 from ..blender_addon.setup import defaults
+from ..blender_addon.setup.mirror_muscle import mirror
+from ..core.foundation.errors import SinewError
 from . import polls
-from .operator_class import EDITS, list_operators, operator
+from .operator_class import EDITS, list_operators, operator, refused
 
 remove_material, move_material = list_operators(
     "material",
@@ -61,6 +63,19 @@ def _stiffness_words(context: Any, properties: Any = None) -> str:
 def show_stiffness(self: Any, context: Any, obj: Any) -> None:
     """Show the exact stiffness of the active material, in the tooltip and, if pressed, in the status bar."""
     self.report({"INFO"}, _stiffness_words(context))
+
+
+@operator("Mirror Muscle", polls.body_with_material, EDITS)
+def mirror_muscle(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Copy this material and its muscle to the other side of the body (local X), by names that end with .L and .R.
+    Vertex groups and the curve of the other side are used, or made by reflection. Keys are not copied.
+    """
+    try:
+        made = mirror(obj, item_lists.active_item(obj.sinew, "material"))
+    except SinewError as error:
+        return refused(self, str(error))
+    self.report({"INFO"}, f"“{made.name}” is the mirrored muscle")
+    return None
 
 
 def _can_paint(context: Any) -> None:

@@ -191,6 +191,9 @@ def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
                 button = row.operator("sinew.assign_pins", text="", icon=action)
                 button.action, button.target = action, target
     column.prop_search(muscle, "activation_group", obj, "vertex_groups")
+    name = item_lists.active_item(obj.sinew, "material").name
+    if bpy.utils.flip_name(name) != name:
+        layout.operator("sinew.mirror_muscle", icon="MOD_MIRROR")
     column = layout.column()
     column.prop(muscle, "law")
     column.prop(muscle, "strength")

@@ -11,6 +11,7 @@ from sinew.blender_addon.properties import choices
 from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.scene_import.edit_snapshot import snapshot
 from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.weights_in import group_weights
 from sinew.core.foundation.errors import MaterialError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
 from sinew.core.mechanics.fibres.registry import LAWS
@@ -179,6 +180,33 @@ def test_the_heart_shortens_with_each_beat(saved):
     prepared = prepare(job)
     heights = [np.ptp(prepared.surface(frame.state.positions)[:, 2]) for frame in simulate_body(job, prepared)]
     assert min(heights[4:14]) < 0.93 * max(heights[14:24]) and min(heights[22:]) < 0.93 * max(heights[14:24])
+
+
+def test_a_muscle_is_mirrored_by_name(muscle, body):
+    """The bar is moved so that its sides mirror each other; ends and curve change the side, settings stay."""
+    for vertex in body.data.vertices:
+        vertex.co.x -= 0.5
+    material = body.sinew.materials[0]
+    with pytest.raises(RuntimeError, match="has no side"):
+        bpy.ops.sinew.mirror_muscle()
+    material.name, muscle.strength, muscle.tendon = "Biceps.L", 7e4, 0.1
+    for group, name in (("Origin", "Origin.L"), ("Insertion", "Insertion.L")):
+        body.vertex_groups[group].name = name
+    muscle.origin_group, muscle.insertion_group = "Origin.L", "Insertion.L"
+    muscle.curve = curve_object([(0.1, 0.1, 0.1), (0.4, 0.2, 0.1)], name="Path.L")
+    muscle.curve.location = (0.05, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    other = body.sinew.materials["Biceps.R"].muscle
+    assert other.enabled and other.strength == pytest.approx(7e4) and other.tendon == pytest.approx(0.1)
+    assert (other.origin_group, other.insertion_group) == ("Origin.R", "Insertion.R")
+    left, right = (group_weights(body, body.data, [name])[:, 0] for name in ("Origin.L", "Origin.R"))
+    assert np.flatnonzero(left).tolist() == [0, 1, 2, 3] and np.flatnonzero(right).tolist() == [8, 9, 10, 11]
+    bpy.context.view_layer.update()
+    ends = [np.array(other.curve.matrix_world @ point.co.xyz) for point in other.curve.data.splines[0].points]
+    np.testing.assert_allclose(ends, [[-0.15, 0.1, 0.1], [-0.45, 0.2, 0.1]], atol=1e-6)
+    assert other.curve.name == "Path.R"
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"} and len(body.sinew.materials) == 2
 
 
 def test_fibres_are_shown_where_they_are(muscle, body, saved):

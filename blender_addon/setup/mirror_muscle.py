@@ -1,0 +1,99 @@
+"""Copy of a muscle to the other side of a body, by the names of its material, vertex groups and curve (.L, .R)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...core.foundation.errors import MaterialError
+from ..scene_import.mesh_in import vertex_positions
+from ..scene_import.settings_in import material_settings
+from ..scene_import.weights_in import group_weights
+from . import defaults
+
+SAME = 1e-3
+"""Largest distance of a vertex from the mirror image of another one that it matches, in sizes of the mesh."""
+
+GROUPS = "vertex_group", "stiffness_map", "muscle.origin_group", "muscle.insertion_group", "muscle.activation_group"
+
+
+def mirror(obj: Any, material: Any) -> Any:
+    """Copy a physical material with its muscle to the other side of ``obj``, and return the copy.
+
+    The other side is across the object's local X axis. A material, vertex group or curve with the name of the other
+    side is used; otherwise it is made.
+
+    Raises
+    ------
+    MaterialError
+        The material's name has no side, or no vertex has a mirror image.
+    """
+    name = bpy.utils.flip_name(material.name)
+    if name == material.name:
+        raise MaterialError(f"The name “{material.name}” has no side.", "End it with .L or .R, such as Biceps.L.")
+    materials = obj.sinew.materials
+    index = next(k for k, each in enumerate(materials) if each == material)
+    if name not in materials:
+        made = defaults.append_material(obj, material_settings(material))
+        made.name = name
+    source, target = materials[index], materials[name]
+    _copy(source, target)
+    _copy(source.muscle, target.muscle)
+    for path in GROUPS:
+        owner, _, field = path.rpartition(".")
+        group = getattr(source.muscle if owner else source, field)
+        setattr(target.muscle if owner else target, field, _mirrored_group(obj, group) if group else "")
+    if source.muscle.curve is not None:
+        target.muscle.curve = _mirrored_curve(source.muscle.curve, obj)
+    for field in ("region", "region_collection"):
+        if (region := getattr(source, field)) is not None:
+            known = bpy.data.objects if field == "region" else bpy.data.collections
+            setattr(target, field, known.get(bpy.utils.flip_name(region.name), region))
+    return target
+
+
+def _copy(source: Any, target: Any) -> None:
+    """Copy the values of all properties except names and pointers to groups of properties."""
+    for prop in source.bl_rna.properties:
+        if prop.identifier in {"rna_type", "name", "muscle"} or prop.is_readonly:
+            continue
+        setattr(target, prop.identifier, getattr(source, prop.identifier))
+
+
+def _mirrored_group(obj: Any, name: str) -> str:
+    """Return the name of the vertex group of the other side. A missing group gets the mirrored weights."""
+    other = bpy.utils.flip_name(name)
+    if other in obj.vertex_groups:
+        return other
+    from scipy.spatial import cKDTree  # slow to import
+
+    points = vertex_positions(obj.data)
+    distance, image = cKDTree(points).query(points * [-1.0, 1.0, 1.0])
+    weights = group_weights(obj, obj.data, [name])[:, 0]
+    weights = np.where(distance <= SAME * float(np.ptp(points, axis=0).max()), weights[image], 0.0)
+    if not weights.any():
+        raise MaterialError(
+            f"No vertex mirrors those of the vertex group “{name}”.", f"Make a vertex group “{other}” yourself."
+        )
+    group = obj.vertex_groups.new(name=other)
+    for weight in np.unique(weights[weights > 0.0]):
+        group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
+    return group.name
+
+
+def _mirrored_curve(curve: Any, body: Any) -> Any:
+    """Return the curve of the other side of ``body``. A missing curve is made by reflection."""
+    name = bpy.utils.flip_name(curve.name)
+    if name != curve.name and name in bpy.data.objects:
+        return bpy.data.objects[name]
+    other = curve.copy()
+    other.data = curve.data.copy()
+    other.name = name
+    reflection = body.matrix_world @ Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0)) @ body.matrix_world.inverted()
+    other.data.transform(curve.matrix_world.inverted() @ reflection @ curve.matrix_world)
+    for collection in curve.users_collection:
+        collection.objects.link(other)
+    return other
