@@ -247,7 +247,7 @@ def test_current_modes_of_linear_elasticity_move_as_the_potential_and_are_found_
 
 def a_job(frames=8, **options) -> Job:
     job = shaken_bar(frames, "subspace_fem")
-    return job.with_body(solver=replace(job.body.solver, modes=4, cubature_points=40, max_iterations=50, **options))
+    return job.with_body(solver=replace(job.body.solver, modes=4, cubature_points=30, max_iterations=50, **options))
 
 
 @pytest.mark.parametrize("name", METHODS)
