@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import PinError, SettingsError
-from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.job.environment import Collider, Ground
+from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -49,3 +50,27 @@ def test_bodies_without_an_equilibrium_are_refused():
         job.with_body(pinned_vertices=(), pin_positions=None, pin_held=None).check()
     with pytest.raises(SettingsError, match="does not find an equilibrium"):
         statics_job(solver="linearly_implicit").check()
+
+
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+def test_friction_holds_the_tip_on_a_plate_that_slides(friction):
+    """A plate presses the free end up, then moves sideways a little: the end goes along, or stays."""
+    frames = 10
+    job = shaken_bar(frames, integrator="statics")
+    X = job.body.surface.positions
+    corners = np.array([[0.3, -0.2, 0.0], [0.6, -0.2, 0.0], [0.6, 0.3, 0.0], [0.3, 0.3, 0.0]])
+    path = np.zeros((frames, 1, 3))
+    path[:, 0, 2] = X[:, 2].min() - 0.02 + 0.05 * np.minimum(np.arange(frames) / 5.0, 1.0)
+    path[:, 0, 1] = 0.004 * np.maximum(np.arange(frames) - 5.0, 0.0) / 4.0
+    plate = Collider("plate", np.array([[0, 1, 2], [0, 2, 3]]), corners + path, friction=friction)
+    job = job.with_body(
+        colliders=(plate,),
+        pin_positions=X[job.body.pinned_vertices],
+        solver=replace(job.body.solver, max_iterations=60, gravity=(0.0, 0.0, 0.0)),
+    )
+    prepared = prepare(job, collides=True)
+    found = [prepared.surface(body.state.positions) for (body,) in simulate_group([job], [prepared])]
+    tip = np.flatnonzero(X[:, 0] > 0.4 - 1e-6)
+    moved = (found[9] - found[5])[tip, 1].mean()
+    assert found[5][tip, 2].mean() > X[tip, 2].mean() + 0.01
+    assert moved > 0.003 if friction else abs(moved) < 0.0005
