@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 FRAMES = 12
-GROUND = 122, 462
+GROUND = 122, 488
 """Pixels from the left and upper edge of the sidebar to *Ground*."""
 
 SAVE = 74, 22
