@@ -96,7 +96,7 @@ class Run(NamedTuple):
 
 
 def run(model: Model, solver: str, loads: Sequence[Load | None], step: float = STEP, **settings: object) -> Run:
-    """Simulate one step per load; None is no load."""
+    """Simulate one step per load, or without load for None."""
     chosen = SolverSettings(solver=solver, **{"max_iterations": 200, "gravity": (0.0, 0.0, 0.0)} | settings)
     stepper, state, counts, converged = make_solver(model, chosen), model.rest_state(), [], True
     for load in loads:

@@ -40,8 +40,8 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
 def nowhere_words(job: Job) -> str:
     """Return a warning about materials that are not assigned to the body, or "".
 
-    Such a material has no painted weights, no region, no depth, and is no muscle inside a curve's bevel. The first
-    material is not checked, since it fills the rest of the body.
+    Such a material has no painted weights, no region, no depth, and no muscle curve with a bevel. The first material is
+    not checked, since it fills the rest of the body.
     """
     layers = {layer.material for layer in job.body.layers}
     layers |= {muscle.material for muscle in job.body.muscles if any(curve.radii.any() for curve in muscle.curves)}

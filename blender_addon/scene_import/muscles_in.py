@@ -43,7 +43,7 @@ def muscle_activation(obj: Any) -> list[float]:
 
 
 def muscle_values(muscle: Any) -> tuple[Any, ...]:
-    """Return the settings of a muscle except its activation, for comparison; empty if the material is no muscle."""
+    """Return the settings of a muscle except its activation, for comparison; empty if *Muscle* is off."""
     if not muscle.enabled:
         return ()
     names = (prop.identifier for prop in muscle.bl_rna.properties if prop.identifier not in IGNORED)

@@ -13,11 +13,10 @@ from ..scene_import.mesh_in import vertex_positions
 from ..scene_import.settings_in import material_settings
 from ..scene_import.weights_in import group_weights
 from . import defaults
+from .copying import GROUPS
 
 SAME = 1e-3
 """Largest distance of a vertex from the mirror image of another one that it matches, in sizes of the mesh."""
-
-GROUPS = "vertex_group", "stiffness_map", "muscle.origin_group", "muscle.insertion_group", "muscle.activation_group"
 
 
 def mirror(obj: Any, material: Any) -> Any:
@@ -29,25 +28,26 @@ def mirror(obj: Any, material: Any) -> Any:
     Raises
     ------
     MaterialError
-        The material's name has no side, or no vertex has a mirror image.
+        The material's name has no side, or no vertex has a mirror image. Nothing is changed.
     """
     name = bpy.utils.flip_name(material.name)
     if name == material.name:
         raise MaterialError(f"The name “{material.name}” has no side.", "End it with .L or .R, such as Biceps.L.")
+    missing = _mirrored_weights(obj, material)
     materials = obj.sinew.materials
     index = next(k for k, each in enumerate(materials) if each == material)
     if name not in materials:
         made = defaults.append_material(obj, material_settings(material))
         made.name = name
     source, target = materials[index], materials[name]
-    _copy(source, target)
-    _copy(source.muscle, target.muscle)
-    for path in GROUPS:
-        owner, _, field = path.rpartition(".")
-        group = getattr(source.muscle if owner else source, field)
-        setattr(target.muscle if owner else target, field, _mirrored_group(obj, group) if group else "")
+    for owner, other in ((source, target), (source.muscle, target.muscle)):
+        _copy(owner, other)
+        for field in GROUPS & set(owner.bl_rna.properties.keys()):
+            setattr(other, field, bpy.utils.flip_name(getattr(owner, field)))
+    for group, weights in missing.items():
+        _add_group(obj, group, weights)
     if source.muscle.curve is not None:
-        target.muscle.curve = _mirrored_curve(source.muscle.curve, obj)
+        target.muscle.curve = _mirrored_curve(source.muscle.curve, obj, name)
     for field in ("region", "region_collection"):
         if (region := getattr(source, field)) is not None:
             known = bpy.data.objects if field == "region" else bpy.data.collections
@@ -63,32 +63,41 @@ def _copy(source: Any, target: Any) -> None:
         setattr(target, prop.identifier, getattr(source, prop.identifier))
 
 
-def _mirrored_group(obj: Any, name: str) -> str:
-    """Return the name of the vertex group of the other side. A missing group gets the mirrored weights."""
-    other = bpy.utils.flip_name(name)
-    if other in obj.vertex_groups:
-        return other
+def _mirrored_weights(obj: Any, material: Any) -> dict[str, np.ndarray]:
+    """Return the weights (n,) of each vertex group of the other side that ``obj`` does not have yet, by its name."""
     from scipy.spatial import cKDTree  # slow to import
 
+    names = [getattr(owner, field, "") for owner in (material, material.muscle) for field in GROUPS]
+    names = [name for name in names if name and bpy.utils.flip_name(name) not in obj.vertex_groups]
     points = vertex_positions(obj.data)
     distance, image = cKDTree(points).query(points * [-1.0, 1.0, 1.0])
-    weights = group_weights(obj, obj.data, [name])[:, 0]
-    weights = np.where(distance <= SAME * float(np.ptp(points, axis=0).max()), weights[image], 0.0)
-    if not weights.any():
-        raise MaterialError(
-            f"No vertex mirrors those of the vertex group “{name}”.", f"Make a vertex group “{other}” yourself."
-        )
-    group = obj.vertex_groups.new(name=other)
+    has_image = distance <= SAME * float(np.ptp(points, axis=0).max())
+    found = {}
+    for name, weights in zip(names, group_weights(obj, obj.data, names).T, strict=True):
+        other = bpy.utils.flip_name(name)
+        found[other] = np.where(has_image, weights[image], 0.0)
+        if not found[other].any():
+            raise MaterialError(
+                f"No vertex mirrors those of the vertex group “{name}”.", f"Make a vertex group “{other}” yourself."
+            )
+    return found
+
+
+def _add_group(obj: Any, name: str, weights: np.ndarray) -> None:
+    group = obj.vertex_groups.new(name=name)
     for weight in np.unique(weights[weights > 0.0]):
         group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
-    return group.name
 
 
-def _mirrored_curve(curve: Any, body: Any) -> Any:
-    """Return the curve of the other side of ``body``. A missing curve is made by reflection."""
+def _mirrored_curve(curve: Any, body: Any, fallback: str) -> Any:
+    """Return the curve of the other side of ``body``. A missing curve is made by reflection.
+
+    If the curve's name has no side, that curve is named ``fallback``.
+    """
     name = bpy.utils.flip_name(curve.name)
-    if name != curve.name and name in bpy.data.objects:
-        return bpy.data.objects[name]
+    name = fallback if name == curve.name else name
+    if (known := bpy.data.objects.get(name)) is not None and known.type == "CURVE":
+        return known
     other = curve.copy()
     other.data = curve.data.copy()
     other.name = name

@@ -17,6 +17,7 @@ from ...foundation.errors import MaterialError
 from ...geometry.mesh.tet_mesh import TetMesh
 from ..assembly.deformation_gradient import shape_gradients
 from ..materials.harmonic import extend_harmonically
+from .tubes import polyline_tangents
 
 FLAT = 1e-3
 """Gradient of the harmonic function, times the muscle's size, below which a tet has no direction of its own."""
@@ -98,15 +99,14 @@ def _unit(muscle: TetMesh, gradients: np.ndarray) -> np.ndarray:
 def directions_along(centres: np.ndarray, curves: Sequence[np.ndarray]) -> FibreDirections:
     """Return the fibre directions at ``centres`` (f,3), m: tangents of the nearest of the polylines ``curves``.
 
-    Each curve is (k,3), m, with segments longer than 0.
+    Each curve is (k,3), m, with segments longer than 0. Raises MaterialError if one turns back on itself.
     """
     points, tangents, parts = [], [], []
     for curve in curves:
         steps = np.diff(curve, axis=0)
         lengths = np.linalg.norm(steps, axis=1)
-        # Tangents at the points are means of the segments, so that directions do not jump at a bend.
-        each = steps / lengths[:, None]
-        at = np.concatenate([each[:1], each[:-1] + each[1:], each[-1:]])
+        # Interpolated between the points, so that directions do not jump at a bend.
+        at = polyline_tangents(curve)
         starts = np.concatenate([[0.0], np.cumsum(lengths)]) / lengths.sum()
         t = (np.arange(SAMPLES) + 0.5)[:, None] / SAMPLES
         for k, step in enumerate(steps):
@@ -115,7 +115,4 @@ def directions_along(centres: np.ndarray, curves: Sequence[np.ndarray]) -> Fibre
             parts.append(starts[k] + t[:, 0] * (starts[k + 1] - starts[k]))
     nearest = cKDTree(np.concatenate(points)).query(centres)[1]
     along = np.concatenate(tangents)[nearest]
-    length = np.linalg.norm(along, axis=1, keepdims=True)
-    if (length < 1e-6).any():
-        raise MaterialError("A curve of the muscle turns back on itself.", "Smooth the curve.")
-    return FibreDirections(along / length, np.concatenate(parts)[nearest])
+    return FibreDirections(along / np.linalg.norm(along, axis=1, keepdims=True), np.concatenate(parts)[nearest])

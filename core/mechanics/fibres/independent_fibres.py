@@ -49,7 +49,7 @@ class IndependentFibres(StepPotential):
         terms, self.residual = fibres.law(stretch), self._length - stretch
         self._energy = float(weights @ terms.density)
         self._slope, self._curvature = weights * terms.slope, weights * np.maximum(terms.curvature, 0.0)
-        self._tension = np.maximum(self._slope + self._curvature * self.residual, 0.0)
+        self._condensed = self._slope + self._curvature * self.residual
         self.bends = False
 
     def value(self, _positions: np.ndarray) -> float:
@@ -58,12 +58,11 @@ class IndependentFibres(StepPotential):
 
     def gradient(self, _positions: np.ndarray) -> np.ndarray:
         """Return the gradient (n,3), N, of the condensed fibres."""
-        condensed = self._slope + self._curvature * self.residual
-        return self._fibres.vectors.spread(condensed[:, None] * self._along)
+        return self._fibres.vectors.spread(self._condensed[:, None] * self._along)
 
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the stiffness of the condensed fibres."""
-        slope = self._tension if self.bends else np.zeros_like(self._tension)
+        slope = np.maximum(self._condensed, 0.0) if self.bends else np.zeros_like(self._condensed)
         K = fibre_stiffness(np.ones(len(slope)), slope, self._curvature, self._length, self._along)
         self._fibres.vectors.add_stiffness(K, scale, blocks)
 

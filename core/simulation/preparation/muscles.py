@@ -73,9 +73,9 @@ def muscle_fibres(job: Job, mesh: TetMesh, embedding: Embedding, fields: Materia
     MaterialError
         A muscle has no tet, or no direction.
     """
-    found = []
-    for muscle in job.body.muscles:
-        name = job.body.materials[muscle.material].name
+    body, found = job.body, []
+    for muscle in body.muscles:
+        name = body.materials[muscle.material].name
         weights = fields.weights[:, muscle.material]
         tets = np.flatnonzero(weights > LEAST)
         if not len(tets):
@@ -84,10 +84,10 @@ def muscle_fibres(job: Job, mesh: TetMesh, embedding: Embedding, fields: Materia
             )
         with named(name):
             directions = _directions(muscle, mesh, embedding, tets)
-        body, values = job.body, np.ones(len(mesh.tets))
+        scale = np.ones(len(tets))
         if muscle.map is not None:
-            values = transfer_map(mesh, embedding, body.surface, muscle.map)
-        found.append(MuscleFibres(tets, directions, weights[tets], values[tets]))
+            scale = transfer_map(mesh, embedding, body.surface, muscle.map)[tets]
+        found.append(MuscleFibres(tets, directions, weights[tets], scale))
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.scene_import.edit_snapshot import snapshot
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.scene_import.weights_in import group_weights
+from sinew.blender_addon.setup.copying import copy_settings
 from sinew.core.foundation.errors import MaterialError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
 from sinew.core.mechanics.fibres.registry import LAWS
@@ -147,14 +148,19 @@ def test_selected_vertices_become_an_end(muscle, body):
         make_job(body, bpy.context)
 
 
+def example_surfaces(name, cells, frames):
+    """Return the surface (n,3) of the simulated example in each frame, with ``cells`` across."""
+    bpy.ops.sinew.add_example(example=name)
+    body = bpy.context.object
+    body.sinew.cells_across, body.sinew.frame_end = cells, body.sinew.frame_start + frames
+    job = make_job(body, bpy.context)
+    prepared = prepare(job)
+    return [prepared.surface(one.state.positions, k) for k, (one,) in enumerate(simulate_group([job], [prepared]))]
+
+
 def test_the_arm_lifts_its_hand_and_bulges(saved):
     """The example with large cells, to the frame of full activation."""
-    bpy.ops.sinew.add_example(example="curling_arm")
-    arm = bpy.context.object
-    arm.sinew.cells_across, arm.sinew.frame_end = 16, arm.sinew.frame_start + 34
-    job = make_job(arm, bpy.context)
-    prepared = prepare(job)
-    frames = [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate_body(job, prepared))]
+    frames = example_surfaces("curling_arm", 16, 34)
     X, hand = frames[0], np.argmin(frames[0][:, 1])
     front = np.abs(X[:, 2] - 0.15) < 0.03
     assert frames[-1][hand, 2] > min(frame[hand, 2] for frame in frames[:14]) + 0.15
@@ -163,22 +169,12 @@ def test_the_arm_lifts_its_hand_and_bulges(saved):
 
 def test_the_worm_crawls_forward(saved):
     """Two waves move it by more than a centimetre each."""
-    bpy.ops.sinew.add_example(example="crawling_worm")
-    worm = bpy.context.object
-    worm.sinew.cells_across, worm.sinew.frame_end = 24, worm.sinew.frame_start + 52
-    job = make_job(worm, bpy.context)
-    prepared = prepare(job)
-    x = [prepared.surface(body.state.positions)[:, 0].mean() for (body,) in simulate_group([job], [prepared])]
+    x = [surface[:, 0].mean() for surface in example_surfaces("crawling_worm", 24, 52)]
     assert x[28] > x[4] + 0.01 and x[52] > x[28] + 0.01
 
 
 def test_the_heart_shortens_with_each_beat(saved):
-    bpy.ops.sinew.add_example(example="beating_heart")
-    heart = bpy.context.object
-    heart.sinew.cells_across, heart.sinew.frame_end = 12, heart.sinew.frame_start + 30
-    job = make_job(heart, bpy.context)
-    prepared = prepare(job)
-    heights = [np.ptp(prepared.surface(frame.state.positions)[:, 2]) for frame in simulate_body(job, prepared)]
+    heights = [np.ptp(surface[:, 2]) for surface in example_surfaces("beating_heart", 12, 30)]
     assert min(heights[4:14]) < 0.93 * max(heights[14:24]) and min(heights[22:]) < 0.93 * max(heights[14:24])
 
 
@@ -207,6 +203,37 @@ def test_a_muscle_is_mirrored_by_name(muscle, body):
     np.testing.assert_allclose(ends, [[-0.15, 0.1, 0.1], [-0.45, 0.2, 0.1]], atol=1e-6)
     assert other.curve.name == "Path.R"
     assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"} and len(body.sinew.materials) == 2
+    muscle.curve.name = "Path"
+    objects = len(bpy.data.objects)
+    for _ in range(2):
+        body.sinew.active_material = 0
+        assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+        assert body.sinew.materials["Biceps.R"].muscle.curve.name == "Biceps.R"
+    assert len(bpy.data.objects) == objects + 1
+
+
+def test_a_muscle_without_mirror_image_changes_nothing(muscle, body):
+    """No vertex of the bar has a mirror image across local X, except those at x = 0."""
+    body.sinew.materials[0].name = "Biceps.L"
+    for group, name in (("Origin", "Origin.L"), ("Insertion", "Insertion.L")):
+        body.vertex_groups[group].name = name
+    muscle.origin_group, muscle.insertion_group = "Origin.L", "Insertion.L"
+    before = [group.name for group in body.vertex_groups]
+    with pytest.raises(RuntimeError, match="Insertion.R"):
+        bpy.ops.sinew.mirror_muscle()
+    assert [group.name for group in body.vertex_groups] == before and len(body.sinew.materials) == 1
+
+
+def test_a_copy_of_the_settings_has_the_muscle(muscle, body):
+    """Groups that the other body lacks are skipped."""
+    bpy.ops.mesh.primitive_cube_add()
+    other = bpy.context.object
+    other.vertex_groups.new(name="Origin")
+    left = copy_settings(body, other)
+    copied = other.sinew.materials[0].muscle
+    assert copied.enabled and copied.strength == muscle.strength
+    assert copied.origin_group == "Origin" and copied.insertion_group == ""
+    assert "vertex group “Insertion”" in left
 
 
 def test_fibres_are_shown_where_they_are(muscle, body, saved):
