@@ -10,6 +10,7 @@ import pytest
 from sinew.blender_addon.bake import background
 from sinew.operators import CLASSES
 
+from ..scene_export.test_corrective_key import bend_and_bake
 from .test_cycles import data_blocks
 
 CHANGES_NOTHING_TO_UNDO = {
@@ -171,6 +172,15 @@ def overlapping_another(obj: Any) -> None:
     overlapping(obj)
 
 
+def posed(obj: Any) -> None:
+    bend_and_bake(obj)
+    bpy.context.scene.frame_set(3)
+
+
+def with_a_side(obj: Any) -> None:
+    obj.sinew.materials[0].name = "Biceps.L"
+
+
 def nothing(obj: Any) -> None:
     pass
 
@@ -222,6 +232,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "simulate_added_shape": (mirrored, {}),
     "move_out": (overlapping, {}),
     "untangle": (overlapping_another, {}),
+    "corrective_key": (posed, {}),
+    "mirror_muscle": (with_a_side, {}),
 }
 
 

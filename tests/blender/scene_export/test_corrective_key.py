@@ -10,9 +10,8 @@ import pytest
 from sinew.blender_addon.bake import baking
 
 
-@pytest.fixture
-def bent(body, saved):
-    """The bar on two bones, of which the second bends by 40 degrees until the third frame; baked in statics."""
+def bend_and_bake(body):
+    """Put the bar on two bones, of which the second bends by 40 degrees until the third frame, and bake statics."""
     bpy.ops.object.armature_add(enter_editmode=True)
     rig = bpy.context.object
     bones = rig.data.edit_bones
@@ -34,6 +33,11 @@ def bent(body, saved):
     body.sinew.integrator = "statics"
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     bpy.context.view_layer.objects.active = body
+
+
+@pytest.fixture
+def bent(body, saved):
+    bend_and_bake(body)
     return body
 
 
