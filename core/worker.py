@@ -1,9 +1,9 @@
 """Child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES
 [UNTIL [BESIDE]]]``.
 
-TASK: ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. Two more tasks use no
-store: ``compile`` compiles all kernels at the lowest priority; ``stages`` compiles named groups of kernels, except
-groups that another process is compiling.
+TASK: ``bake``, ``settle``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``. The task
+``settle`` is the bake of an equilibrium. Two more tasks use no store: ``compile`` compiles all kernels at the lowest
+priority; ``stages`` compiles named groups of kernels, except groups that another process is compiling.
 
 MODES: requested number of skinning modes. If it is not 0, frames are also stored as handles: affine maps, blended by
 skinning weights.

@@ -5,14 +5,14 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..blender_addon.bake import background, baking, comparison
+from ..blender_addon.bake import background, baking, comparison, settling
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.scene_export import corrective_key as corrective
 from ..core.foundation.errors import SinewError
 from ..core.jobs.results.bake_report import csv_of
 from ..core.jobs.store.frame_store import FrameStore
 from . import polls
-from .operator_class import ask_before_loss, operator, refused
+from .operator_class import EDITS, ask_before_loss, operator
 
 
 def _told(name: str, description: str, default: str = "") -> Any:
@@ -116,21 +116,78 @@ def _can_correct(context: Any) -> None:
     polls.disable_if(not baking.has_frames(obj), "The baked frames are missing on disk: press Delete Bake, then Bake")
 
 
-@operator("Frame to Corrective Key", _can_correct, {"UNDO"}, keep=True)
-def corrective_key(self: Any, context: Any, obj: Any) -> set[str] | None:
+def _draw_corrective(self: Any, context: Any) -> None:
+    rig = next(iter(corrective.bones_of(duplicate_result.body_of(context))), None)
+    if rig is not None:
+        self.layout.prop_search(self.properties, "bone", rig.id_data.pose, "bones")
+
+
+@operator(
+    "Frame to Corrective Key",
+    _can_correct,
+    EDITS,
+    keep=True,
+    draw=_draw_corrective,
+    bone=StringProperty(
+        name="Bone", description="Bone whose rotation drives the key; empty: the one that is rotated most"
+    ),
+)
+def corrective_key(self: Any, context: Any, obj: Any) -> None:
     """Add a shape key to the original mesh that moves it to the baked shape of this frame, on top of its armature. The
-    bone that is rotated most drives the key, so that it appears with the pose.
+    rotation of a bone drives the key, so that it appears with the pose.
     """
-    frame = context.scene.frame_current
-    try:
-        target = baking.own_store(obj, shown=True).read(frame)
-        key = corrective.add_corrective(obj, target, context)
-    except SinewError as error:
-        return refused(self, str(error))
-    bone = corrective.drive(key, obj)
-    driven = f", driven by the bone “{bone}”" if bone else ""
+    target = baking.own_store(obj, shown=True).read(context.scene.frame_current)
+    bone = corrective.turned_bone(obj, self.bone)
+    key = corrective.add_corrective(obj, target, bone, context)
+    driven = "" if bone is None else f", driven by the bone “{bone.name}”"
     self.report({"INFO"}, f"Shape key “{key.name}” of “{obj.name}”{driven}")
-    return None
+
+
+def _can_mirror(context: Any) -> None:
+    obj = polls.with_own_mesh(polls.idle_body_outside_edit(context))
+    polls.disable_if(obj.data.shape_keys is None or obj.active_shape_key_index == 0, "Choose a corrective shape key")
+
+
+@operator("Mirror Corrective Key", _can_mirror, EDITS)
+def mirror_corrective_key(self: Any, context: Any, obj: Any) -> None:
+    """Copy the active shape key of the original mesh to the other side (local X), driven by the bone of the other side.
+    Its name and the bone's name end with .L or .R.
+    """
+    key = corrective.mirror_corrective(obj, obj.active_shape_key)
+    self.report({"INFO"}, f"Shape key “{key.name}” is the mirrored key")
+
+
+def _can_settle(context: Any) -> None:
+    obj = polls.with_own_mesh(polls.can_begin(context))
+    polls.disable_if(obj.sinew.bake.status != "NONE", "The body has a bake: press Delete Bake first")
+
+
+@operator("Settle", _can_settle, keep=True)
+def settle(self: Any, context: Any, obj: Any) -> None:
+    """Move the mesh to its static equilibrium at this frame, under its pins, muscles, gravity and colliders, by a shape
+    key. Sculpt or pose the mesh, and press it again; Undo takes it back. The mesh without shape keys is the rest shape,
+    unless another one is set.
+    """
+    background.begin(obj, "settle")
+
+
+# As for apply_bake: no REGISTER, and failures are warnings.
+@operator(
+    "Settle Body",
+    options={"UNDO", "INTERNAL"},
+    object_name=_told("Object", "Name of the body that has settled"),
+    folder=_told("Folder", "Folder of the equilibrium"),
+)
+def apply_settled(self: Any, context: Any, obj: Any) -> None:
+    """Show the computed equilibrium as a shape key."""
+    obj = bpy.data.objects[self.object_name, None]
+    try:
+        key = settling.put_settled(obj, context, FrameStore.open(self.folder))
+    except SinewError as error:
+        baking.note_error(obj, error)
+        self.report({"WARNING"}, str(error))
+        return
+    self.report({"INFO"}, f"“{obj.name}” is at its equilibrium: shape key “{key.name}”")
 
 
 @operator("Copy as Table", polls.baked_body)

@@ -132,6 +132,9 @@ class SINEW_MT_bake(bpy.types.Menu):
             layout.operator("sinew.corrective_key", icon="SHAPEKEY_DATA")
             layout.operator("sinew.delete_bake", icon="TRASH")
         layout.separator()
+        layout.operator("sinew.settle", icon="CON_FLOOR")
+        layout.operator("sinew.mirror_corrective_key", icon="MOD_MIRROR")
+        layout.separator()
         layout.operator("sinew.copy_settings", icon="PASTEDOWN")
         layout.operator("sinew.disable", icon="X")
 

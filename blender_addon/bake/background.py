@@ -1,4 +1,4 @@
-"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations.
+"""Background tasks of the buttons Bake, Resume, Convert Result, Tetrahedralize, Find Vibrations and Settle.
 
 The tasks run in a child process or, if Blender has no window, in Blender's own process.
 """
@@ -27,7 +27,7 @@ from ..scene_import.settings_in import frame_range
 from ..setup import defaults
 from ..window import visibility
 from ..window.stepwise import Steps
-from . import bake_messages, baking
+from . import bake_messages, baking, settling
 from .bake_queue import groups_in_order
 from .batch_read import BatchRead
 
@@ -35,13 +35,13 @@ Reader = Callable[..., Steps[Job]]
 """Function that reads a body's job, such as ``job_in.job_steps``."""
 Found = tuple[str, list[Job], list[FrameStore]]
 """Task mode, jobs and stores of the bodies of a task, one job and one store per body. The mode is ``bake``, ``resume``,
-``mesh``, ``handles`` or ``vibrations``.
+``mesh``, ``handles``, ``vibrations`` or ``settle``.
 """
-WITHOUT_FRAMES = ("mesh", "vibrations")
+WITHOUT_FRAMES = ("mesh", "vibrations", "settle")
 """Task modes that do not change the displayed result."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Task modes that run on one body without its contact group."""
-STORES = {"vibrations": baking.live_store}
+STORES = {"vibrations": baking.live_store, "settle": baking.live_store}
 """Functions that create the store for a body and its job, by task mode. Other modes use ``baking.prepare``."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
@@ -53,7 +53,7 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     ----------
     mode : ``bake`` or ``resume`` for the body and its contact group; "" is ``resume`` if the frames on disk are
         displayed or match the scene, else ``bake``. For the body alone: ``mesh`` (Tetrahedralize), ``handles`` (Convert
-        Result) or ``vibrations`` (Find Vibrations)
+        Result), ``vibrations`` (Find Vibrations) or ``settle`` (Settle)
     until : last frame to bake; None for the last frame of the job
     job_steps : generator function that reads a body's job from the scene
     """
@@ -115,10 +115,12 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
         store = baking.own_store(obj, shown=True)
         return mode, [store.job()], [store]
     bodies = _objects(uids)
-    if mode != "vibrations":
+    if mode not in STORES:
         for each in bodies:
             baking.check_folder(each, mode)
-    if mode in WITHOUT_FRAMES:
+    if mode == "settle":
+        jobs = [(yield from settling.settle_steps(obj, bpy.context))]
+    elif mode in WITHOUT_FRAMES:
         # Tetrahedra need only the first frame.
         frames = {"frames": 2 * frame_range(obj.sinew, bpy.context.scene)[:1]} if mode == "mesh" else {}
         jobs = [(yield from job_steps(obj, bpy.context, **frames))]
@@ -135,7 +137,7 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
 def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
     mode, (job, *_), stores = read
     last = job.frame_end if until is None else min(until, job.frame_end)
-    frames = last - job.frame_start + 1 if mode not in WITHOUT_FRAMES else 0
+    frames = last - job.frame_start + 1 if mode not in ("mesh", "vibrations") else 0
     (first, modes), *beside = [(s.folder, baking.wanted_modes(each)) for s, each in zip(stores, _objects(uids))]
     work.start(Order(first, mode, frames, modes, until, tuple(beside)))
 
@@ -164,6 +166,8 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
             status = STATUS_OF[bake.bake_group(jobs, stores, note, resume=mode == "resume", modes=modes, until=until)]
         except SinewError as error:
             baking.note_separation(bodies, getattr(error, "move", ()))
+            if mode in WITHOUT_FRAMES:
+                raise
             apply_all(bodies, stores, STATUS_OF["error"], str(error))
             raise
     for k, each in enumerate(bodies):
@@ -171,7 +175,9 @@ def _work_here(_work: Task, obj: Any, read: Found, uids: Sequence[int], until: i
     if mode not in OF_ONE:
         baking.note_meeting(bodies, state.warnings)
         baking.note_separation(bodies, state.move)
-    if mode not in WITHOUT_FRAMES:
+    if mode == "settle":
+        apply_settled(obj, stores[0].folder)
+    elif mode not in WITHOUT_FRAMES:
         apply_all(bodies, stores, status)
 
 
@@ -180,7 +186,7 @@ def _take(work: Task, names: dict[int, str]) -> str:
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
-    if order.mode not in WITHOUT_FRAMES:
+    if order.mode not in ("mesh", "vibrations"):
         if waits_for := next(filter(None, (visibility.in_the_way(obj) for _k, obj, _folder in there)), ""):
             return waits_for
         for name, (_k, obj, folder) in zip(names.values(), found):
@@ -192,8 +198,10 @@ def _take(work: Task, names: dict[int, str]) -> str:
     for k, obj, _folder in there:
         bake_messages.note_mesh(obj, state.mesh(k))
     if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and state.outcome != "done"):
-        for _k, obj, _folder in there:
+        for _k, obj, folder in there:
             obj.sinew.bake.message = message
+            if order.mode == "settle" and state.outcome == "done":
+                apply_settled(obj, folder)
     elif there:
         bodies, stores = [obj for _k, obj, _folder in there], [FrameStore(folder) for _k, _obj, folder in there]
         is_handles = order.mode == "handles"
@@ -212,6 +220,12 @@ def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, 
     """
     for obj, store in zip(bodies, stores):
         apply(obj, store.folder, status, message, is_last=obj == bodies[-1])
+
+
+def apply_settled(obj: Any, folder: Path) -> None:
+    """Show the equilibrium in a folder as a shape key of a body, as one undo step."""
+    with visibility.where_it_is_shown(obj):
+        bpy.ops.sinew.apply_settled("EXEC_DEFAULT", True, object_name=obj.name, folder=str(folder))
 
 
 def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:

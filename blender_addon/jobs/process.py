@@ -37,8 +37,8 @@ class Order:
     Attributes
     ----------
     folder : folder of the store with the job
-    mode : task of the child: ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``live`` or ``compile``
-        The task ``compile`` has no job.
+    mode : task of the child: ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles``, ``settle``, ``live`` or
+        ``compile``. The task ``compile`` has no job.
     frames : number of frames of the complete bake; 0 for tasks without frames
     modes : requested number of skinning modes for a Geometry Nodes result; 0 for no handles
         Handles are affine displacements, fitted to the baked frames and blended by vertex weights. A skinning mode is a

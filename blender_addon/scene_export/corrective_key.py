@@ -1,127 +1,149 @@
-"""Corrective shape keys: the baked shape of a frame as a relative key of the posed mesh, driven by a bone.
-
-Modifiers such as Armature move each vertex by an affine map of its own position: ``p = A q + b``. The map is measured
-by moving all vertices along x, y and z. The key holds ``q + A^-1 (target - p)``, so that the modifiers move it to the
-baked position.
-"""
+"""Corrective shape keys: the baked shape of a frame as a relative key of the posed mesh, driven by a bone."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ...core.foundation.errors import MeshError
-from ..objects.modifier_stack import cut_after, shown, stack_position
-from ..scene_import.mesh_in import mesh_at_position, object_to_world, transform, vectors_of, vertex_positions
-
-PROBE = 1e-2
-"""Displacement that measures the map of the modifiers, in sizes of the mesh."""
-
-FLAT = 1e-3
-"""Smallest relative singular value of a vertex's map that is inverted."""
+from ..objects.mirror_image import mirror_images
+from ..objects.modifier_stack import stack_position
+from ..scene_import.mesh_in import vectors_of
+from .key_of_shape import basis_of, displacements_to, new_key, set_key
 
 LEAST_TURN = math.radians(5.0)
 """Smallest rotation of a bone that drives a key."""
 
+KEPT_BY_REFLECTION = "ROT_X"
+"""Component of a bone's rotation that a reflection across X keeps. The other two change their sign."""
 
-def add_corrective(obj: Any, target: np.ndarray, context: Any) -> Any:
+
+def add_corrective(obj: Any, target: np.ndarray, bone: Any, context: Any) -> Any:
     """Add a shape key that moves the posed mesh of ``obj`` to the baked shape at the current frame. Return the key.
 
-    ``target`` (n,3): baked vertex positions, world space, m.
+    ``target`` (n,3): baked vertex positions, world space, m. ``bone``: pose bone that drives the key, or None.
 
     Raises
     ------
     MeshError
         No modifier deforms the simulated shape, or a modifier before the simulation changes the number of vertices.
     """
-    position = stack_position(obj)
-    if position.on_itself:
+    if stack_position(obj).on_itself:
         raise MeshError(
             "The mesh itself is simulated, so no pose needs a correction.",
             "Deform the mesh by an Armature modifier, and bake again.",
         )
-    # The bake hides the original, and Blender does not evaluate hidden objects.
-    with shown(obj), cut_after(obj, position):
-        posed, matrix = _posed(obj, position, context)
-        rest = vertex_positions(obj.data)
-        if not len(posed) == len(rest) == len(target):
-            raise MeshError(
-                "Modifiers before the simulated shape change the number of vertices.",
-                "Put them after the modifier under Resolution > Simulate.",
-            )
-        linear = _linear_maps(obj, position, context, posed)
-    own = transform(np.linalg.inv(matrix), target)
-    moved = np.einsum("nij,nj->ni", np.linalg.pinv(linear, rcond=FLAT), own - posed)
-    if obj.data.shape_keys is None:
-        obj.shape_key_add(name="Basis", from_mix=False)
-    key = obj.shape_key_add(name=f"Corrective {context.scene.frame_current}", from_mix=False)
-    basis = vectors_of(obj.data.shape_keys.reference_key.data, "co")
-    key.data.foreach_set("co", (basis + moved).astype(np.float32).ravel())
+    moved = displacements_to(obj, target, context)
+    # The bone's name comes last, so that the key's name ends with the side.
+    words = ["Corrective", str(context.scene.frame_current), *([] if bone is None else [bone.name])]
+    key = new_key(obj, " ".join(words))
+    set_key(key, basis_of(obj) + moved)
     key.value = 1.0
+    if bone is not None:
+        axis, angle = turn_of(bone)
+        _drive(key, bone, f"ROT_{'XYZ'[axis]}", angle)
     return key
 
 
-def _posed(obj: Any, position: Any, context: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the posed vertices (n,3) in object coordinates, and the matrix (4,4) to world space in metres."""
-    with mesh_at_position(obj, position, context) as (mesh, evaluated):
-        return vertex_positions(mesh), object_to_world(evaluated, context.scene)
+def bones_of(obj: Any) -> Any:
+    """Return the pose bones of the armature that deforms ``obj``; () without an armature."""
+    found = next((m.object for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None), None)
+    return () if found is None else found.pose.bones
 
 
-def _linear_maps(obj: Any, position: Any, context: Any, posed: np.ndarray) -> np.ndarray:
-    """Return the linear map (n,3,3) by which the modifiers move each vertex."""
-    had_keys = obj.data.shape_keys is not None
-    if not had_keys:
-        obj.shape_key_add(name="Basis", from_mix=False)
-    probe = obj.shape_key_add(name="Probe", from_mix=False)
-    try:
-        basis = vectors_of(obj.data.shape_keys.reference_key.data, "co")
-        step = PROBE * float(np.ptp(basis, axis=0).max())
-        columns = []
-        probe.value = 1.0
-        for axis in range(3):
-            probe.data.foreach_set("co", (basis + step * np.eye(3)[axis]).astype(np.float32).ravel())
-            obj.data.update()
-            context.view_layer.update()
-            columns.append((_posed(obj, position, context)[0] - posed) / step)
-        return np.stack(columns, axis=2)
-    finally:
-        obj.shape_key_remove(probe)
-        if not had_keys:
-            obj.shape_key_clear()
-        context.view_layer.update()
+def turned_bone(obj: Any, name: str = "") -> Any:
+    """Return the pose bone called ``name``, or else the one that is rotated most.
 
-
-def drive(key: Any, obj: Any) -> str:
-    """Drive a key by the bone of the object's armature that is rotated most. Return the bone's name, or "".
-
-    The key's value is 0 at the bone's rest rotation and 1 at the present one. The name is empty if no bone is rotated.
+    Returns None if no bone is rotated. Raises MeshError if the bone does not exist or is not rotated.
     """
-    armature = next((m.object for m in obj.modifiers if m.type == "ARMATURE" and m.object is not None), None)
-    if armature is None:
-        return ""
-    turns = {bone.name: bone.matrix_basis.to_euler("XYZ") for bone in armature.pose.bones}
-    name = max(turns, key=lambda each: max(abs(angle) for angle in turns[each]), default="")
+    bones = bones_of(obj)
     if not name:
-        return ""
-    axis = int(np.argmax(np.abs(turns[name])))
-    angle = float(turns[name][axis])
-    if abs(angle) < LEAST_TURN:
-        return ""
+        bone = max(bones, key=lambda each: abs(turn_of(each)[1]), default=None)
+        return None if bone is None or abs(turn_of(bone)[1]) < LEAST_TURN else bone
+    bone = next((each for each in bones if each.name == name), None)
+    if bone is None:
+        raise MeshError(f"The armature has no bone “{name}”.", "Choose one of its bones.")
+    if abs(turn_of(bone)[1]) < LEAST_TURN:
+        raise MeshError(
+            f"The bone “{name}” is not rotated at this frame.", "Go to a frame of the pose, or choose another bone."
+        )
+    return bone
+
+
+def turn_of(bone: Any) -> tuple[int, float]:
+    """Return the axis (0, 1, 2) about which a pose bone is rotated most, and the angle, rad."""
+    angles = bone.matrix_basis.to_euler("XYZ")
+    axis = int(np.argmax(np.abs(angles)))
+    return axis, float(angles[axis])
+
+
+def mirror_corrective(obj: Any, key: Any) -> Any:
+    """Add or update the mirror image of a corrective key across the X axis of ``obj``, and return it.
+
+    The bone of the other side drives it.
+
+    Raises
+    ------
+    MeshError
+        The key's name has no side (.L, .R), no vertex that the key moves has a mirror image, no bone drives the key, or
+        the armature lacks the bone of the other side. Nothing is changed.
+    """
+    name = bpy.utils.flip_name(key.name)
+    if name == key.name:
+        raise MeshError(f"The name “{key.name}” has no side.", "End it with .L or .R, such as Elbow.L.")
+    curve = _driver_of(obj, key)
+    if curve is None:
+        raise MeshError(f"No bone drives the shape key “{key.name}”.", "Make it with Frame to Corrective Key.")
+    target = curve.driver.variables[0].targets[0]
+    other = target.id.pose.bones.get(bpy.utils.flip_name(target.bone_target))
+    if other is None:
+        missing = bpy.utils.flip_name(target.bone_target)
+        raise MeshError(f"The armature “{target.id.name}” has no bone “{missing}”.", "Name its bones with .L and .R.")
+    basis = basis_of(obj)
+    moved = vectors_of(key.data, "co") - basis
+    image, has_image = mirror_images(basis)
+    if not (has_image & moved[image].any(axis=1)).any():
+        raise MeshError("No vertex that the key moves has a mirror image.", "Mirror a symmetric mesh.")
+    angle = max((point.co.x for point in curve.keyframe_points), key=abs)
+    flipped = angle if target.transform_type == KEPT_BY_REFLECTION else -angle
+    made = obj.data.shape_keys.key_blocks.get(name) or new_key(obj, name)
+    set_key(made, basis + np.where(has_image[:, None], moved[image] * [-1.0, 1.0, 1.0], 0.0))
+    made.driver_remove("value")
+    _drive(made, other, target.transform_type, flipped)
+    return made
+
+
+def _driver_of(obj: Any, key: Any) -> Any:
+    """Return the driver of a key's value by one bone, or None."""
+    data = obj.data.shape_keys.animation_data
+    path = key.path_from_id("value")
+    for curve in () if data is None else data.drivers:
+        variables = curve.driver.variables
+        if curve.data_path == path and len(variables) == 1 and variables[0].type == "TRANSFORMS":
+            return curve if variables[0].targets[0].bone_target and len(curve.keyframe_points) else None
+    return None
+
+
+def _drive(key: Any, bone: Any, component: str, angle: float) -> None:
+    """Drive a key by a rotation of a bone: 0 at the rest rotation, 1 at ``angle``, rad.
+
+    ``component``: ``ROT_X``, ``ROT_Y`` or ``ROT_Z``.
+    """
     curve = key.driver_add("value")
     curve.driver.type = "AVERAGE"
     variable = curve.driver.variables.new()
     variable.type = "TRANSFORMS"
     target = variable.targets[0]
-    target.id, target.bone_target = armature, name
-    target.transform_type, target.transform_space = f"ROT_{'XYZ'[axis]}", "LOCAL_SPACE"
+    target.id, target.bone_target = bone.id_data, bone.name
+    target.transform_type, target.transform_space = component, "LOCAL_SPACE"
     for modifier in list(curve.modifiers):
         curve.modifiers.remove(modifier)
     for point, (x, y) in zip(_two_points(curve), sorted(((0.0, 0.0), (angle, 1.0))), strict=True):
         point.co, point.interpolation = (x, y), "LINEAR"
     curve.extrapolation = "CONSTANT"
-    return name
 
 
 def _two_points(curve: Any) -> Any:

@@ -9,14 +9,12 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.foundation.errors import MaterialError
+from ..objects.mirror_image import mirror_images
 from ..scene_import.mesh_in import vertex_positions
 from ..scene_import.settings_in import material_settings
 from ..scene_import.weights_in import group_weights
 from . import defaults
 from .copying import GROUPS
-
-SAME = 1e-3
-"""Largest distance of a vertex from the mirror image of another one that it matches, in sizes of the mesh."""
 
 
 def mirror(obj: Any, material: Any) -> Any:
@@ -65,13 +63,9 @@ def _copy(source: Any, target: Any) -> None:
 
 def _mirrored_weights(obj: Any, material: Any) -> dict[str, np.ndarray]:
     """Return the weights (n,) of each vertex group of the other side that ``obj`` does not have yet, by its name."""
-    from scipy.spatial import cKDTree  # slow to import
-
     names = [getattr(owner, field, "") for owner in (material, material.muscle) for field in GROUPS]
     names = [name for name in names if name and bpy.utils.flip_name(name) not in obj.vertex_groups]
-    points = vertex_positions(obj.data)
-    distance, image = cKDTree(points).query(points * [-1.0, 1.0, 1.0])
-    has_image = distance <= SAME * float(np.ptp(points, axis=0).max())
+    image, has_image = mirror_images(vertex_positions(obj.data))
     found = {}
     for name, weights in zip(names, group_weights(obj, obj.data, names).T, strict=True):
         other = bpy.utils.flip_name(name)

@@ -10,7 +10,7 @@ import pytest
 from sinew.blender_addon.bake import background
 from sinew.operators import CLASSES
 
-from ..scene_export.test_corrective_key import bend_and_bake
+from ..scene_export.test_corrective_key import bend_and_bake, keyed
 from .test_cycles import data_blocks
 
 CHANGES_NOTHING_TO_UNDO = {
@@ -33,6 +33,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_save_preset": "writes a file",
     "SINEW_OT_remove_preset": "deletes a file",
     "SINEW_OT_show_stiffness": "shows a number",
+    "SINEW_OT_settle": "starts work; its result comes by apply_settled",
     "SINEW_OT_find_vibrations": "starts work; what it tells is true whatever is undone",
     "SINEW_OT_play_vibration": "a vibration is drawn, and no data-block",
     "SINEW_OT_stop_vibration": "a vibration is drawn, and no data-block",
@@ -177,6 +178,13 @@ def posed(obj: Any) -> None:
     bpy.context.scene.frame_set(3)
 
 
+def with_corrective(obj: Any) -> None:
+    for vertex in obj.data.vertices:
+        vertex.co.x -= 0.5
+    keyed(obj, (0.5, 0.0, 0.0))
+    obj.active_shape_key_index = 1
+
+
 def with_a_side(obj: Any) -> None:
     obj.sinew.materials[0].name = "Biceps.L"
 
@@ -233,6 +241,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "move_out": (overlapping, {}),
     "untangle": (overlapping_another, {}),
     "corrective_key": (posed, {}),
+    "mirror_corrective_key": (with_corrective, {}),
     "mirror_muscle": (with_a_side, {}),
 }
 
@@ -240,7 +249,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
 def test_every_operator_that_changes_data_can_be_undone():
     without = {cls.__name__ for cls in CLASSES if "UNDO" not in cls.bl_options}
     assert without == set(CHANGES_NOTHING_TO_UNDO)
-    tested = {f"SINEW_OT_{name}" for name in CASES} | IN_A_WINDOW | {"SINEW_OT_apply_bake", "SINEW_OT_add_example"}
+    by_themselves = {"SINEW_OT_apply_bake", "SINEW_OT_add_example", "SINEW_OT_apply_settled"}
+    tested = {f"SINEW_OT_{name}" for name in CASES} | IN_A_WINDOW | by_themselves
     assert {cls.__name__ for cls in CLASSES} - without == tested
 
 
@@ -274,6 +284,17 @@ def test_a_bake_is_undone(body, saved):
     assert undone["settings"]["bake"]["status"] == "NONE"
     bpy.ops.ed.redo()
     assert len(state()["keys"]) == 4
+
+
+def test_settling_is_undone(body, saved):
+    bpy.ops.ed.undo_push(message="Before")
+    before = state()
+    background.begin(body, "settle")  # as a timer
+    assert state()["keys"] == ["Basis", "Settled"]
+    bpy.ops.ed.undo()
+    assert state() == before
+    bpy.ops.ed.redo()
+    assert state()["keys"] == ["Basis", "Settled"]
 
 
 def test_an_example_is_undone(body, saved):

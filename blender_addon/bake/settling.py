@@ -1,0 +1,75 @@
+"""Settle: the static equilibrium of a body at the current frame, as a shape key of its mesh.
+
+The rest shape is the body's *Rest Shape*, or else the mesh without shape keys. Muscles, pins, springs, colliders and
+gravity act as at the current frame. The shape that is shown is the start, so a sculpted body relaxes from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.job import Job
+from ...core.jobs.store.frame_store import FrameStore
+from ...core.numerics.integrators import statics
+from ..scene_export.key_of_shape import basis_of, displacements_to, new_key, set_key
+from ..scene_import.job_in import job_steps
+from ..scene_import.mesh_in import object_to_world, transform
+from ..window.stepwise import Steps
+
+KEY_NAME = "Settled"
+
+STEPS = 3
+"""Static steps. After the first one, friction acts from the equilibrium, and springs of pins have their stiffness."""
+
+ITERATIONS = 100
+"""Most iterations of a step: the start may be far from the equilibrium."""
+
+
+def settle_steps(obj: Any, context: Any) -> Steps[Job]:
+    """Return the job of a body's equilibrium, one frame of the scene per step of the generator.
+
+    Its last frame is the equilibrium at the current frame. Bodies that collide with ``obj`` are colliders. Raises
+    SinewError if ``obj`` cannot be simulated.
+    """
+    frame = context.scene.frame_current
+    job = yield from job_steps(obj, context, frames=(frame, frame), alone=True)
+    for _ in range(STEPS):
+        job = job.extended()
+    body, settings = job.body, job.body.solver
+    if not (settings.kind.iterates and settings.kind.integrates):
+        settings = replace(settings, solver="mixed_fem")
+    settings = replace(
+        settings, integrator=statics.NAME, substeps=1, max_iterations=max(settings.max_iterations, ITERATIONS)
+    )
+    body = replace(body, solver=settings)
+    basis = basis_of(obj)
+    if not obj.sinew.rest_key and len(basis) == len(body.surface.positions):
+        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+        rest = SurfaceMesh(transform(object_to_world(evaluated, context.scene), basis), body.surface.triangles)
+        body = replace(body, surface=rest, initial_shape=body.surface.positions)
+    return replace(job, bodies=(body,))
+
+
+def put_settled(obj: Any, context: Any, store: FrameStore) -> Any:
+    """Show the equilibrium in a store as the shape key :data:`KEY_NAME` of ``obj``, and return the key.
+
+    The mesh without keys becomes the body's rest shape, unless it has one.
+    """
+    target = np.asarray(store.read(store.job().frame_end))
+    keys = obj.data.shape_keys
+    key = None if keys is None else keys.key_blocks.get(KEY_NAME)
+    if key is not None:
+        key.value = 0.0
+        context.view_layer.update()
+    moved = displacements_to(obj, target, context)
+    key = key or new_key(obj, KEY_NAME)
+    set_key(key, basis_of(obj) + moved)
+    key.value = 1.0
+    obj.active_shape_key_index = obj.data.shape_keys.key_blocks.find(KEY_NAME)
+    obj.sinew.rest_key = obj.sinew.rest_key or obj.data.shape_keys.reference_key.name
+    obj.data.update()
+    return key
