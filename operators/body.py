@@ -1,16 +1,17 @@
-"""Operators that enable and disable Sinew, copy settings, and add examples."""
+"""Operators that enable and disable Sinew, copy settings and set-ups, and add examples."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender_addon import examples
 from ..blender_addon.bake import baking
 from ..blender_addon.objects import duplicate_result, linked
-from ..blender_addon.setup import copying, defaults
+from ..blender_addon.setup import copying, defaults, setup_file, setups
 from . import polls
-from .operator_class import EDITS, ask_before_loss, operator
+from .operator_class import EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 
 def _can_enable(context: Any) -> None:
@@ -68,6 +69,99 @@ def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
 def _others(context: Any) -> list[Any]:
     own = context.object, duplicate_result.body_of(context)
     return [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj not in own]
+
+
+_FIT = {
+    "fit": BoolProperty(
+        name="Fit Size",
+        description="Fit the bounding box of the set-up's mesh to that of this mesh first. Off: compare their local "
+        "coordinates as they are",
+        default=True,
+    ),
+    "mirror": BoolProperty(
+        name="Mirror", description="Reflect the set-up across the local X axis, and change .L and .R in names"
+    ),
+    "replace": BoolProperty(
+        name="Replace Weights", description="Also replace the weights of vertex groups that the mesh has already"
+    ),
+}
+
+
+def _apply(self: Any, setup: setups.Setup, others: list[Any]) -> None:
+    """Give meshes a set-up, and report what was left out."""
+    setup = setups.mirrored(setup) if self.mirror else setup
+    left = {other.name: setups.apply_setup(setup, other, self.fit, self.replace) for other in others}
+    words = f"{len(others)} {'body has' if len(others) == 1 else 'bodies have'} the set-up"
+    if missing := [f"{name}: {', '.join(each)}" for name, each in left.items() if each]:
+        self.report({"WARNING"}, f"{words}. Left out: {'; '.join(missing)}")
+    else:
+        self.report({"INFO"}, words)
+
+
+@operator("Transfer Setup to Selected", _can_copy, EDITS, **_FIT)
+def transfer_setup(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Copy the Sinew settings of the active mesh to all other selected meshes, with its vertex groups and muscle
+    curves. They follow the closest points of the surfaces, so the meshes may differ in vertices and size. Keyframes are
+    not copied.
+    """
+    others = [o for o in _others(context) if not linked.is_linked(o) and duplicate_result.source_of(o) is None]
+    if not others:
+        return refused(self, "The selected meshes are linked, or show a bake. Select other meshes.")
+    _apply(self, setups.setup_of(obj), others)
+    return None
+
+
+def _setup_path(self: Any) -> str:
+    return bpy.path.ensure_ext(bpy.path.abspath(self.filepath), setup_file.SUFFIX)
+
+
+def _ask_setup(self: Any, context: Any, event: Any) -> set[str]:
+    stem = bpy.path.clean_name(duplicate_result.body_of(context).name)
+    return choose_file(self, context, bpy.path.abspath(f"//{stem}{setup_file.SUFFIX}"))
+
+
+@operator(
+    "Save Setup",
+    polls.idle_body,
+    invoke=_ask_setup,
+    **file_parts("Path of the set-up", f"*{setup_file.SUFFIX}", _setup_path),
+)
+def save_setup(self: Any, context: Any, obj: Any) -> None:
+    """Save the Sinew settings of this body, its vertex groups and muscle curves as one file, for other meshes."""
+    path = Path(_setup_path(self))
+    setup_file.save_setup(setups.setup_of(obj), path)
+    self.report({"INFO"}, f"The set-up of “{obj.name}” is in {path}")
+
+
+def _can_load(context: Any) -> None:
+    polls.disable_if(polls.mesh_object(context).mode != "OBJECT", polls.NOT_IN_OBJECT)
+    polls.idle()
+    polls.disable_if(duplicate_result.source_of(context.object), "This object shows a bake: select its original")
+
+
+def _ask_file(self: Any, context: Any, event: Any) -> set[str]:
+    return choose_file(self, context, bpy.path.abspath("//"))
+
+
+@operator(
+    "Load Setup",
+    _can_load,
+    EDITS,
+    invoke=_ask_file,
+    filepath=StringProperty(name="File Path", description="Path of the set-up", subtype="FILE_PATH"),
+    filter_glob=StringProperty(
+        name="Filter",
+        description="Files shown in the file browser",
+        default=f"*{setup_file.SUFFIX}",
+        options={"HIDDEN"},
+    ),
+    **_FIT,
+)
+def load_setup(self: Any, context: Any, obj: Any) -> None:
+    """Give this mesh the Sinew settings, vertex groups and muscle curves of a file. They follow the closest points of
+    the surfaces, so the mesh may differ from the one of the set-up.
+    """
+    _apply(self, setup_file.load_setup(Path(bpy.path.abspath(self.filepath))), [context.object])
 
 
 def _about_example(context: Any, properties: Any) -> str:

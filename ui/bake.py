@@ -136,6 +136,9 @@ class SINEW_MT_bake(bpy.types.Menu):
         layout.operator("sinew.mirror_corrective_key", icon="MOD_MIRROR")
         layout.separator()
         layout.operator("sinew.copy_settings", icon="PASTEDOWN")
+        layout.operator("sinew.transfer_setup", icon="MOD_DATA_TRANSFER")
+        layout.operator("sinew.save_setup", text="Save Setup...", icon="EXPORT")
+        layout.operator("sinew.load_setup", text="Load Setup...", icon="IMPORT")
         layout.operator("sinew.disable", icon="X")
 
 

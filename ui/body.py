@@ -41,6 +41,7 @@ def _draw_root(layout, context):
         wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
     else:
         draw_button(layout, context, "sinew.enable", text="Enable Sinew", icon="PHYSICS")
+        layout.operator("sinew.load_setup", text="Load Setup...", icon="IMPORT")
 
 
 def _draw_carrier(layout, body, context):

@@ -183,6 +183,8 @@ def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
     column.row().prop(muscle, "direction", expand=True)
     if muscle.direction == "CURVES":
         column.prop(muscle, "curve")
+        if muscle.curve is not None and muscle.curve.type == "ARMATURE":
+            column.prop_search(muscle, "bone", muscle.curve.data, "bones")
     else:
         for target in ("ORIGIN", "INSERTION"):
             row = column.row(align=True)

@@ -15,9 +15,9 @@ from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from ...core.jobs.job.job import Job
 from ...core.jobs.store.frame_store import FrameStore
 from ...core.numerics.integrators import statics
-from ..scene_export.key_of_shape import basis_of, displacements_to, new_key, set_key
+from ..scene_export.key_of_shape import displacements_to, new_key, set_key
 from ..scene_import.job_in import job_steps
-from ..scene_import.mesh_in import object_to_world, transform
+from ..scene_import.mesh_in import basis_of, object_to_world, transform
 from ..window.stepwise import Steps
 
 KEY_NAME = "Settled"

@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from ...core.mechanics.materials.presets import PRESETS
+from ..objects.vertex_weights import set_weights
 from ..scene_import.mesh_in import unit_scale
 from ..setup import defaults
 from .shapes import Part, disc
@@ -134,8 +135,7 @@ class Stage:
     def group(self, obj: Any, name: str, weights: np.ndarray) -> str:
         """Add a vertex group with ``weights`` (n,), except weights of 0. Returns the group's name."""
         group = obj.vertex_groups.new(name=name)
-        for weight in np.unique(weights[weights > 0.0]):
-            group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
+        set_weights(obj, group.name, weights)
         return group.name
 
     def floor(self, radius: float, colour: Sequence[float], *body_settings: Any) -> Any:

@@ -14,14 +14,18 @@ DIRECTIONS = (
     (
         "CURVES",
         "Curve",
-        "Fibres follow the splines of a curve object. If the curve has a bevel, everything inside the bevel is of this "
-        "material, so no region or map is needed",
+        "Fibres follow the splines of a curve, combed hair curves, or a bone. If a curve has a bevel, everything "
+        "inside the bevel is of this material, so no region or map is needed",
     ),
 )
 
 
+FOLLOWED = ("CURVE", "CURVES", "ARMATURE")
+"""Types of objects that fibres follow: curve, hair curves, armature."""
+
+
 def _is_curve(self: Any, candidate: Any) -> bool:
-    return candidate.type == "CURVE"
+    return candidate.type in FOLLOWED
 
 
 class SinewMuscle(bpy.types.PropertyGroup):
@@ -50,17 +54,18 @@ class SinewMuscle(bpy.types.PropertyGroup):
     insertion_group: text("Insertion", "Vertex group where the muscle ends, such as the elbow end of the biceps")
     curve: pointer(
         "Curve",
-        "Curve object that the fibres follow, from the origin to the insertion",
+        "Curve or hair curves that the fibres follow, from the origin to the insertion, or an armature with the bone",
         type=bpy.types.Object,
         poll=_is_curve,
     )
+    bone: text("Bone", "Bone along which the fibres run, from its head to its tail")
     activation_group: text("Activation Map", "Vertex group whose weights multiply the activation; empty: 1 everywhere")
 
     @property
     def fills_bevel(self) -> bool:
         """True if everything inside the bevel of the muscle's curve is of its material."""
         is_curved = self.enabled and self.direction == "CURVES" and self.curve is not None
-        return is_curved and self.curve.data.bevel_depth > 0.0
+        return is_curved and self.curve.type == "CURVE" and self.curve.data.bevel_depth > 0.0
 
 
 CLASSES = (SinewMuscle,)

@@ -9,10 +9,10 @@ import bpy
 import numpy as np
 
 from ...core.foundation.errors import MeshError
-from ..objects.mirror_image import mirror_images
+from ..objects import surface_transfer
 from ..objects.modifier_stack import stack_position
-from ..scene_import.mesh_in import vectors_of
-from .key_of_shape import basis_of, displacements_to, new_key, set_key
+from ..scene_import.mesh_in import basis_of, triangles_of, vectors_of
+from .key_of_shape import displacements_to, new_key, set_key
 
 LEAST_TURN = math.radians(5.0)
 """Smallest rotation of a bone that drives a key."""
@@ -88,8 +88,8 @@ def mirror_corrective(obj: Any, key: Any) -> Any:
     Raises
     ------
     MeshError
-        The key's name has no side (.L, .R), no vertex that the key moves has a mirror image, no bone drives the key, or
-        the armature lacks the bone of the other side. Nothing is changed.
+        The key's name has no side (.L, .R), the mesh has no other side where the key moves it, no bone drives the key,
+        or the armature lacks the bone of the other side. Nothing is changed.
     """
     name = bpy.utils.flip_name(key.name)
     if name == key.name:
@@ -103,14 +103,14 @@ def mirror_corrective(obj: Any, key: Any) -> Any:
         missing = bpy.utils.flip_name(target.bone_target)
         raise MeshError(f"The armature “{target.id.name}” has no bone “{missing}”.", "Name its bones with .L and .R.")
     basis = basis_of(obj)
-    moved = vectors_of(key.data, "co") - basis
-    image, has_image = mirror_images(basis)
-    if not (has_image & moved[image].any(axis=1)).any():
-        raise MeshError("No vertex that the key moves has a mirror image.", "Mirror a symmetric mesh.")
+    transfer = surface_transfer.mirrored(basis, triangles_of(obj.data, mirrored=False))
+    moved = transfer.values((vectors_of(key.data, "co") - basis) * [-1.0, 1.0, 1.0])
+    if not moved.any():
+        raise MeshError("The mesh has no other side where the key moves it.", "Mirror a symmetric mesh.")
     angle = max((point.co.x for point in curve.keyframe_points), key=abs)
     flipped = angle if target.transform_type == KEPT_BY_REFLECTION else -angle
     made = obj.data.shape_keys.key_blocks.get(name) or new_key(obj, name)
-    set_key(made, basis + np.where(has_image[:, None], moved[image] * [-1.0, 1.0, 1.0], 0.0))
+    set_key(made, basis + moved)
     made.driver_remove("value")
     _drive(made, other, target.transform_type, flipped)
     return made

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.foundation.errors import MeshError
 from ..objects.modifier_stack import cut_after, shown, stack_position
-from ..scene_import.mesh_in import mesh_at_position, object_to_world, transform, vectors_of, vertex_positions
+from ..scene_import.mesh_in import basis_of, mesh_at_position, object_to_world, transform, vertex_positions
 
 PROBE = 1e-2
 """Displacement that measures the map of the modifiers, in sizes of the mesh."""
@@ -44,12 +44,6 @@ def displacements_to(obj: Any, target: np.ndarray, context: Any) -> np.ndarray:
             return moved
         linear = _linear_maps(obj, position, context, posed)
     return np.einsum("nij,nj->ni", np.linalg.pinv(linear, rcond=FLAT), moved)
-
-
-def basis_of(obj: Any) -> np.ndarray:
-    """Return the vertex positions (n,3) of the mesh without shape keys, in object coordinates."""
-    keys = obj.data.shape_keys
-    return vertex_positions(obj.data) if keys is None else vectors_of(keys.reference_key.data, "co")
 
 
 def set_key(key: Any, positions: np.ndarray) -> None:

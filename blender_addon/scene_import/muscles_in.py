@@ -17,7 +17,7 @@ from ..objects.linked import is_in, out_of_view
 from ..objects.modifier_stack import shown
 from ..properties.mirror import clean
 from .animation_in import EvaluatedFrame
-from .mesh_in import object_to_world, transform, unit_scale
+from .mesh_in import object_to_world, transform, unit_scale, vectors_of
 from .weights_in import group_weights
 
 IGNORED = {"rna_type", "name", "activation"}
@@ -70,7 +70,7 @@ def read_muscles(obj: Any, mesh: Any, scene: Any, context: Any) -> tuple[Muscle,
                 )
         weights = group_weights(obj, mesh, [name for _, name in names]).T
         ends = [] if by_curve else [np.flatnonzero(each > 0.0).astype(np.int32) for each in weights[1:]]
-        curves = _curves(own.curve, material.name, scene, context) if by_curve else ()
+        curves = _curves(own, material.name, scene, context) if by_curve else ()
         scale = np.clip(weights[0], 0.0, 1.0) if own.activation_group else None
         found.append(Muscle(index, settings, (0.0,), *(ends or ((), ())), curves, scale))
     return tuple(found)
@@ -89,30 +89,61 @@ def _value(value: Any) -> Any:
     return clean(value) if isinstance(value, float) else value
 
 
-def _curves(curve: Any, muscle: str, scene: Any, context: Any) -> tuple[FibreCurve, ...]:
-    """Return the splines of a curve object in world space, metres."""
+def _curves(own: Any, muscle: str, scene: Any, context: Any) -> tuple[FibreCurve, ...]:
+    """Return the curves that the fibres of the muscle ``own`` follow, in world space, metres."""
+    curve = own.curve
     if curve is None or not curve.users_collection:
-        raise MaterialError(f"The muscle “{muscle}” has no curve.", "Choose a curve object under Muscle.")
+        raise MaterialError(
+            f"The muscle “{muscle}” has no curve.", "Choose a curve, hair curves or an armature under Muscle."
+        )
     with shown(curve):
         evaluated = curve.evaluated_get(context.evaluated_depsgraph_get())
         if not evaluated.is_evaluated or not is_in(context.view_layer, curve):
             raise out_of_view(f"The curve “{curve.name}”")
         matrix = object_to_world(evaluated, scene)
+        lines = _LINES[curve.type](evaluated, own, muscle)
     stretch = float(np.cbrt(abs(np.linalg.det(matrix[:3, :3])))) if unit_scale(scene) else 1.0
-    depth = clean(curve.data.bevel_depth) * stretch
-    found = []
-    for spline in curve.data.splines:
-        if spline.use_cyclic_u:
-            raise MaterialError(
-                f"The curve “{curve.name}” of the muscle “{muscle}” is cyclic.",
-                "Switch off Cyclic U: a muscle needs two ends.",
-            )
-        points, radii = _points(spline)
-        if len(points) > 1:
-            found.append(FibreCurve(transform(matrix, points), depth * radii))
+    found = [FibreCurve(transform(matrix, points), stretch * radii) for points, radii in lines if len(points) > 1]
     if not found:
         raise MaterialError(f"The curve “{curve.name}” has no spline of two points.", "Add points to the curve.")
     return tuple(found)
+
+
+Lines = list[tuple[np.ndarray, np.ndarray]]
+"""Points (k,3) of polylines, in object coordinates, and their radii (k,)."""
+
+
+def _splines(curve: Any, _own: Any, muscle: str) -> Lines:
+    """Return the splines of a curve object, with the radii of its bevel."""
+    if any(spline.use_cyclic_u for spline in curve.data.splines):
+        raise MaterialError(
+            f"The curve “{curve.name}” of the muscle “{muscle}” is cyclic.",
+            "Switch off Cyclic U: a muscle needs two ends.",
+        )
+    depth = clean(curve.data.bevel_depth)
+    return [(points, depth * radii) for points, radii in map(_points, curve.data.splines)]
+
+
+def _strands(curves: Any, _own: Any, _muscle: str) -> Lines:
+    """Return the strands of hair curves, which have no radius: a strand's thickness is not a muscle's."""
+    data = curves.data
+    positions = vectors_of(data.points, "position") if len(data.points) else np.zeros((0, 3))
+    strands = np.split(positions, [strand.first_point_index for strand in data.curves][1:])
+    return [(strand, np.zeros(len(strand))) for strand in strands]
+
+
+def _bone(armature: Any, own: Any, muscle: str) -> Lines:
+    """Return the muscle's bone, as posed."""
+    bone = armature.pose.bones.get(own.bone)
+    if bone is None:
+        raise MaterialError(
+            f"The armature “{armature.name}” has no bone “{own.bone}” for the muscle “{muscle}”.",
+            "Choose a bone under Muscle.",
+        )
+    return [(np.array([bone.head, bone.tail], dtype=np.float64), np.zeros(2))]
+
+
+_LINES = {"CURVE": _splines, "CURVES": _strands, "ARMATURE": _bone}
 
 
 def _points(spline: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,12 @@ GROUPS = {
 LISTS = ("materials", "springs", "pairs")
 
 
+Values = dict[str, Any]
+"""Settings of a property group by property, nested groups as Values, and lists of items as lists of Values with the
+item's ``name``.
+"""
+
+
 def copy_settings(source: Any, target: Any) -> list[str]:
     """Copy the settings of ``source`` to ``target``. Returns descriptions of the settings that were skipped.
 
@@ -31,19 +37,47 @@ def copy_settings(source: Any, target: Any) -> list[str]:
     removed from the target with their keyframes. The other items keep their keyframes. Keyframes of the source are not
     copied.
     """
+    left = fill_settings(settings_of(source), target)
+    if any(curve.data_path.startswith("sinew") for curves in curves_of(source) for curve in curves):
+        left.append("keyframes")
+    return left
+
+
+def settings_of(obj: Any) -> Values:
+    """Return the settings of a body."""
+    return _values(obj.sinew)
+
+
+def fill_settings(values: Values, target: Any) -> list[str]:
+    """Set the settings of the object ``target``, which becomes a body. Returns descriptions of those that were skipped.
+
+    Raises TypeError or ValueError if a value does not fit its property.
+    """
     switch_on(target)
     left: list[str] = []
     for name in LISTS:
-        _match_list(source, target, name)
-    _copy_group(source.sinew, target.sinew, target, left)
-    if any(curve.data_path.startswith("sinew") for curves in curves_of(source) for curve in curves):
-        left.append("keyframes")
+        _match_list([str(item["name"]) for item in values.get(name, [])], target, name)
+    _fill_group(values, target.sinew, target, left)
     return list(dict.fromkeys(left))
 
 
-def _match_list(source: Any, target: Any, name: str) -> None:
-    """Give the target's list the items of the source's list by name, in the same order."""
-    items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
+def _values(group: Any) -> Values:
+    found: Values = {}
+    for prop in _properties(group):
+        value = getattr(group, prop.identifier)
+        if prop.type == "COLLECTION":
+            value = [{"name": item.name, **_values(item)} for item in value]
+        elif isinstance(value, bpy.types.PropertyGroup):
+            value = _values(value)
+        elif getattr(prop, "is_array", False):
+            value = list(value)
+        found[prop.identifier] = value
+    return found
+
+
+def _match_list(wanted: list[str], target: Any, name: str) -> None:
+    """Give the target's list the items called ``wanted``, in this order."""
+    items = getattr(target.sinew, name)
     before: list[int | None] = list(range(len(items)))
     for index in reversed(range(len(items))):
         earlier = [items[k].name for k in range(index)]
@@ -61,16 +95,18 @@ def _match_list(source: Any, target: Any, name: str) -> None:
     follow_items(target, f"sinew.{name}", before)
 
 
-def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
-    """Copy a property group of the body ``obj``, nested groups included, and note skipped properties in ``left``."""
-    for prop in _properties(source):
+def _fill_group(values: Values, target: Any, obj: Any, left: list[str]) -> None:
+    """Set a property group of the body ``obj``, nested groups included, and note skipped properties in ``left``."""
+    for prop in _properties(target):
         name = prop.identifier
-        value = getattr(source, name)
+        if name not in values:
+            continue
+        value = values[name]
         if prop.type == "COLLECTION":
             for one, other in zip(value, getattr(target, name), strict=True):
-                _copy_group(one, other, obj, left)
-        elif isinstance(value, bpy.types.PropertyGroup):
-            _copy_group(value, getattr(target, name), obj, left)
+                _fill_group(one, other, obj, left)
+        elif isinstance(getattr(target, name), bpy.types.PropertyGroup):
+            _fill_group(value, getattr(target, name), obj, left)
         elif name in GROUPS and value and value not in obj.vertex_groups:
             left.append(f"vertex group “{value}”")
         elif name == "simulate_after" and value and value not in obj.modifiers:
@@ -79,7 +115,7 @@ def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
             left.append(f"shape key “{value}”")
         elif value == obj and prop.type == "POINTER":
             left.append(f"{prop.name} “{obj.name}”, which is the object itself")
-        elif not (name == "simulate_at" and value == "MODIFIER" and source.simulate_after not in obj.modifiers):
+        elif not (name == "simulate_at" and value == "MODIFIER" and values["simulate_after"] not in obj.modifiers):
             setattr(target, name, value)
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.foundation.errors import MaterialError
-from ..objects.mirror_image import mirror_images
-from ..scene_import.mesh_in import vertex_positions
+from ..objects import surface_transfer
+from ..objects.vertex_weights import set_weights
+from ..scene_import.mesh_in import triangles_of, vertex_positions
 from ..scene_import.settings_in import material_settings
 from ..scene_import.weights_in import group_weights
 from . import defaults
@@ -26,7 +27,7 @@ def mirror(obj: Any, material: Any) -> Any:
     Raises
     ------
     MaterialError
-        The material's name has no side, or no vertex has a mirror image. Nothing is changed.
+        The material's name has no side, or the mesh has no other side. Nothing is changed.
     """
     name = bpy.utils.flip_name(material.name)
     if name == material.name:
@@ -43,9 +44,10 @@ def mirror(obj: Any, material: Any) -> Any:
         for field in GROUPS & set(owner.bl_rna.properties.keys()):
             setattr(other, field, bpy.utils.flip_name(getattr(owner, field)))
     for group, weights in missing.items():
-        _add_group(obj, group, weights)
+        set_weights(obj, group, weights)
     if source.muscle.curve is not None:
         target.muscle.curve = _mirrored_curve(source.muscle.curve, obj, name)
+    target.muscle.bone = bpy.utils.flip_name(source.muscle.bone)
     for field in ("region", "region_collection"):
         if (region := getattr(source, field)) is not None:
             known = bpy.data.objects if field == "region" else bpy.data.collections
@@ -65,38 +67,37 @@ def _mirrored_weights(obj: Any, material: Any) -> dict[str, np.ndarray]:
     """Return the weights (n,) of each vertex group of the other side that ``obj`` does not have yet, by its name."""
     names = [getattr(owner, field, "") for owner in (material, material.muscle) for field in GROUPS]
     names = [name for name in names if name and bpy.utils.flip_name(name) not in obj.vertex_groups]
-    image, has_image = mirror_images(vertex_positions(obj.data))
+    transfer = surface_transfer.mirrored(vertex_positions(obj.data), triangles_of(obj.data, mirrored=False))
     found = {}
     for name, weights in zip(names, group_weights(obj, obj.data, names).T, strict=True):
         other = bpy.utils.flip_name(name)
-        found[other] = np.where(has_image, weights[image], 0.0)
+        found[other] = transfer.weights(weights)
         if not found[other].any():
             raise MaterialError(
-                f"No vertex mirrors those of the vertex group “{name}”.", f"Make a vertex group “{other}” yourself."
+                f"The mesh has no other side for the vertex group “{name}”.", f"Make a vertex group “{other}” yourself."
             )
     return found
-
-
-def _add_group(obj: Any, name: str, weights: np.ndarray) -> None:
-    group = obj.vertex_groups.new(name=name)
-    for weight in np.unique(weights[weights > 0.0]):
-        group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
 
 
 def _mirrored_curve(curve: Any, body: Any, fallback: str) -> Any:
     """Return the curve of the other side of ``body``. A missing curve is made by reflection.
 
-    If the curve's name has no side, that curve is named ``fallback``.
+    If the curve's name has no side, that curve is named ``fallback``. An armature without a side has both sides.
     """
     name = bpy.utils.flip_name(curve.name)
+    if curve.type == "ARMATURE":
+        return bpy.data.objects.get(name, curve)
     name = fallback if name == curve.name else name
-    if (known := bpy.data.objects.get(name)) is not None and known.type == "CURVE":
+    if (known := bpy.data.objects.get(name)) is not None and known.type == curve.type:
         return known
     other = curve.copy()
     other.data = curve.data.copy()
     other.name = name
     reflection = body.matrix_world @ Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0)) @ body.matrix_world.inverted()
-    other.data.transform(curve.matrix_world.inverted() @ reflection @ curve.matrix_world)
+    if curve.type == "CURVE":
+        other.data.transform(curve.matrix_world.inverted() @ reflection @ curve.matrix_world)
+    else:
+        other.matrix_world = reflection @ curve.matrix_world
     for collection in curve.users_collection:
         collection.objects.link(other)
     return other

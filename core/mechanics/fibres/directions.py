@@ -2,7 +2,7 @@
 
 Between two ends, the direction is the gradient of a harmonic function that is 0 at the origin and 1 at the insertion,
 with no flux through the rest of the muscle's border [Choi, Blemker 2013, "Skeletal muscle fascicle arrangements can be
-reconstructed using a Laplacian vector field simulation"]. Along curves, it is the tangent of the nearest curve.
+reconstructed using a Laplacian vector field simulation"]. Along curves, it is the tangent of the nearest curves.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ FLAT = 1e-3
 
 SAMPLES = 16
 """Points per segment of a curve among which the nearest is searched."""
+
+
+BLENDED = 64
+"""Most curves between which directions are blended. Of more curves, the nearest counts."""
+
+POWER = 4
+"""Power of the inverse distance by which a curve counts."""
 
 
 class FibreDirections(NamedTuple):
@@ -99,20 +106,45 @@ def _unit(muscle: TetMesh, gradients: np.ndarray) -> np.ndarray:
 def directions_along(centres: np.ndarray, curves: Sequence[np.ndarray]) -> FibreDirections:
     """Return the fibre directions at ``centres`` (f,3), m: tangents of the nearest of the polylines ``curves``.
 
-    Each curve is (k,3), m, with segments longer than 0. Raises MaterialError if one turns back on itself.
+    Between up to :data:`BLENDED` curves, the directions change smoothly: each curve counts by a power of its inverse
+    distance [Shepard 1968]. Each curve is (k,3), m, with segments longer than 0. Raises MaterialError if one turns back
+    on itself.
     """
+    sampled = [_samples(curve) for curve in curves]
+    if len(sampled) > BLENDED:  # as dense as hair
+        sampled = [_Samples(*(np.concatenate(values) for values in zip(*sampled, strict=True)))]
+    found = [cKDTree(each.points).query(centres) for each in sampled]
+    distances = np.array([distance for distance, _ in found])
+    tangents = np.array([each.tangents[nearest] for each, (_, nearest) in zip(sampled, found, strict=True)])
+    parts = np.array([each.parts[nearest] for each, (_, nearest) in zip(sampled, found, strict=True)])
+    best = distances.argmin(axis=0), np.arange(len(centres))
+    # A fibre has no sign, so a curve that runs the other way counts as well.
+    signs = np.where(np.einsum("cfi,fi->cf", tangents, tangents[best]) < 0.0, -1.0, 1.0)
+    floor = 1e-12 * max(float(np.ptp(centres, axis=0).max()), 1e-300)
+    shares = signs * (np.maximum(distances[best], floor) / np.maximum(distances, floor)) ** POWER
+    along = np.einsum("cf,cfi->fi", shares, tangents)
+    return FibreDirections(along / np.linalg.norm(along, axis=1, keepdims=True), parts[best])
+
+
+class _Samples(NamedTuple):
+    """Points (s,3) of a curve, its tangents (s,3) there, and the positions (s,) from 0 at its start to 1 at its end."""
+
+    points: np.ndarray
+    tangents: np.ndarray
+    parts: np.ndarray
+
+
+def _samples(curve: np.ndarray) -> _Samples:
+    steps = np.diff(curve, axis=0)
+    lengths = np.linalg.norm(steps, axis=1)
+    # Interpolated between the points, so that directions do not jump at a bend.
+    at = polyline_tangents(curve)
+    starts = np.concatenate([[0.0], np.cumsum(lengths)]) / lengths.sum()
+    t = ((np.arange(SAMPLES) + 0.5) / SAMPLES)[:, None]
     points, tangents, parts = [], [], []
-    for curve in curves:
-        steps = np.diff(curve, axis=0)
-        lengths = np.linalg.norm(steps, axis=1)
-        # Interpolated between the points, so that directions do not jump at a bend.
-        at = polyline_tangents(curve)
-        starts = np.concatenate([[0.0], np.cumsum(lengths)]) / lengths.sum()
-        t = (np.arange(SAMPLES) + 0.5)[:, None] / SAMPLES
-        for k, step in enumerate(steps):
-            points.append(curve[k] + t * step)
-            tangents.append((1.0 - t) * at[k] + t * at[k + 1])
-            parts.append(starts[k] + t[:, 0] * (starts[k + 1] - starts[k]))
-    nearest = cKDTree(np.concatenate(points)).query(centres)[1]
-    along = np.concatenate(tangents)[nearest]
-    return FibreDirections(along / np.linalg.norm(along, axis=1, keepdims=True), np.concatenate(parts)[nearest])
+    for k, step in enumerate(steps):
+        points.append(curve[k] + t * step)
+        tangents.append((1.0 - t) * at[k] + t * at[k + 1])
+        parts.append(starts[k] + t[:, 0] * (starts[k + 1] - starts[k]))
+    along = np.concatenate(tangents)
+    return _Samples(np.concatenate(points), along / np.linalg.norm(along, axis=1, keepdims=True), np.concatenate(parts))

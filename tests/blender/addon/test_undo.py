@@ -29,6 +29,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_compare": "its ghost is drawn, and no data-block",
     "SINEW_OT_remove_ghost": "the ghost is drawn, and no data-block",
     "SINEW_OT_export_bake": "writes a file",
+    "SINEW_OT_save_setup": "writes a file",
     "SINEW_OT_copy_report": "fills the clipboard",
     "SINEW_OT_save_preset": "writes a file",
     "SINEW_OT_remove_preset": "deletes a file",
@@ -158,6 +159,12 @@ def beside_another(obj: Any) -> None:
     two_materials(obj)
 
 
+def saved_setup(obj: Any) -> None:
+    two_materials(obj)
+    bpy.ops.sinew.save_setup(filepath="//a.sinewsetup")
+    obj.sinew.materials.remove(1)
+
+
 def too_few_points(obj: Any) -> None:
     obj.sinew.bake.points_that_suffice = 77
 
@@ -232,6 +239,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "bring_frames": (baked_before_save_as, {}),
     "open_report": (baked, {}),
     "copy_settings": (beside_another, {}),
+    "transfer_setup": (beside_another, {}),
+    "load_setup": (saved_setup, {"filepath": "//a.sinewsetup"}),
     "take_advice": (advised, {"setting": "cells_across"}),
     "use_points": (too_few_points, {}),
     "set_rest_shape": (nothing, {}),

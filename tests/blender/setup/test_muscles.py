@@ -259,3 +259,47 @@ def test_the_panel_shows_what_the_direction_needs(muscle, body):
     drawn = panel_words()
     assert {"curve", "stiffening", "tendon_stiffness"} <= set(drawn.properties)
     assert not {"shortening"} & set(drawn.properties)
+
+
+def test_fibres_follow_hair_curves_and_a_bone(muscle, body):
+    """Hair curves are strands without thickness; a bone is a line from its head to its tail, as posed."""
+    muscle.direction = "CURVES"
+    hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
+    bpy.context.scene.collection.objects.link(hair)
+    hair.data.add_curves([2, 3])
+    hair.data.points.foreach_set(
+        "position", np.array([[0.0, 0, 0], [0.5, 0, 0], [0.5, 0, 0.3], [1, 0.3, 0.3], [1.2, 0.3, 0.3]]).ravel()
+    )
+    hair.location = (0.0, 0.1, 0.0)
+    bpy.context.view_layer.update()
+    muscle.curve = hair
+    curves = make_job(body, bpy.context).body.muscles[0].curves
+    assert [len(curve.points) for curve in curves] == [2, 3] and not any(curve.radii.any() for curve in curves)
+    np.testing.assert_allclose(curves[1].points[-1], [1.2, 0.4, 0.3], atol=1e-6)
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    rig.pose.bones[0].rotation_mode = "XYZ"
+    rig.pose.bones[0].rotation_euler = (0.0, 0.0, np.pi / 2.0)
+    bpy.context.view_layer.objects.active = body
+    muscle.curve = rig
+    with pytest.raises(MaterialError, match="no bone “”"):
+        make_job(body, bpy.context)
+    muscle.bone = rig.pose.bones[0].name
+    bpy.context.view_layer.update()
+    (line,) = make_job(body, bpy.context).body.muscles[0].curves
+    np.testing.assert_allclose(line.points, [[0.0, 0.0, 0.0], rig.pose.bones[0].tail], atol=1e-6)
+    assert not body.sinew.materials[0].muscle.fills_bevel
+
+
+def test_a_muscle_along_a_bone_is_mirrored_by_the_bone(muscle, body):
+    bpy.ops.object.armature_add(enter_editmode=True)
+    rig = bpy.context.object
+    rig.data.edit_bones[0].name = "Arm.L"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = body
+    muscle.direction, muscle.curve, muscle.bone = "CURVES", rig, "Arm.L"
+    body.sinew.materials[0].name = "Biceps.L"
+    muscle.origin_group = muscle.insertion_group = ""
+    assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
+    other = body.sinew.materials["Biceps.R"].muscle
+    assert (other.curve, other.bone) == (rig, "Arm.R")

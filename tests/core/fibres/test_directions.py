@@ -45,3 +45,25 @@ def test_a_tube_has_the_volume_of_a_torus_sector():
 def test_a_curve_that_turns_back_is_refused(use):
     with pytest.raises(MaterialError, match="turns back"):
         use(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]]))
+
+
+def test_directions_are_blended_between_curves_of_either_sense():
+    """Two curves at an angle of 60 degrees, one of them reversed: halfway, the bisector; the change is even."""
+    turned = np.array([np.cos(np.pi / 3.0), np.sin(np.pi / 3.0), 0.0])
+    first = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    second = np.array([0.0, 0.0, 0.2]) + np.outer([1.0, -1.0], turned)
+    heights = np.linspace(0.0, 0.2, 21)
+    found = directions_along(np.column_stack([0.0 * heights, 0.0 * heights, heights]), [first, second])
+    angles = np.degrees(np.arctan(found.along[:, 1] / found.along[:, 0]))
+    assert angles[[0, 10, 20]] == pytest.approx([0.0, 30.0, 60.0], abs=0.5)
+    assert (np.diff(angles) > 0.0).all() and np.diff(angles).max() < 12.0
+    assert np.linalg.norm(found.along, axis=1) == pytest.approx(1.0)
+
+
+def test_of_many_curves_the_nearest_counts():
+    rng = np.random.default_rng(5)
+    roots = rng.uniform(size=(500, 3))
+    steps = 0.02 * rng.standard_normal((500, 3))
+    found = directions_along(roots + 0.5 * steps, [np.array([a, a + d]) for a, d in zip(roots, steps, strict=True)])
+    along = (found.along * steps).sum(axis=1) / np.linalg.norm(steps, axis=1)
+    assert np.mean(along > 0.999) > 0.95
