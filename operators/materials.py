@@ -3,13 +3,16 @@
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
+import numpy as np
+from bpy.props import CollectionProperty, EnumProperty, FloatProperty
 
 from ..blender_addon.blend_data import item_lists
 from ..blender_addon.objects import duplicate_result
+from ..blender_addon.picking import stroke_view
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.mirror import stiffness_of
-from ..blender_addon.setup import defaults
+from ..blender_addon.properties.muscle_properties import SinewStrokePoint
+from ..blender_addon.setup import defaults, drawn_muscle
 from ..blender_addon.setup.mirror_muscle import mirror
 from ..core.foundation.errors import SinewError
 from . import polls
@@ -128,3 +131,96 @@ def _is_painted(context: Any) -> None:
 def stop_painting(self: Any, context: Any, obj: Any) -> None:
     """Leave Weight Paint mode for Object Mode."""
     bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _can_draw(context: Any) -> None:
+    polls.in_object_mode(context)
+    polls.active(context, polls.with_material(polls.idle_body(context)))
+
+
+def _begin_stroke(self: Any, context: Any, event: Any) -> set[str]:
+    self._path, self._view = [], None
+    context.window_manager.modal_handler_add(self)
+    context.workspace.status_text_set("Drag over the body from the muscle's origin to its insertion. Esc: cancel")
+    context.window.cursor_modal_set("PAINT_BRUSH")
+    return {"RUNNING_MODAL"}
+
+
+def _follow_stroke(self: Any, context: Any, event: Any) -> set[str]:
+    where = event.mouse_x, event.mouse_y
+    if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+        return _end_stroke(self, context) or {"CANCELLED"}
+    if event.type == "LEFTMOUSE" and event.value == "PRESS" and not self._path:
+        self._view = stroke_view.view_at(context, where)
+        if self._view is None:
+            return _end_stroke(self, context) or {"CANCELLED"}
+        self._path.append(where)
+        self._line = stroke_view.Line(self._view, self._path)
+    elif event.type == "MOUSEMOVE" and self._path:
+        self._path.append(where)
+        self._view.area.tag_redraw()
+    elif event.type == "LEFTMOUSE" and event.value == "RELEASE" and self._path:
+        _end_stroke(self, context)
+        _keep_passes(self, context)
+        return self.execute(context)
+    elif not self._path:
+        return {"PASS_THROUGH"}  # the view can be turned before the stroke
+    return {"RUNNING_MODAL"}
+
+
+def _keep_passes(self: Any, context: Any) -> None:
+    """Store where the stroke enters and leaves the body, so that Adjust Last Operation (F9) needs no view."""
+    region, view = self._view.region, self._view.space.region_3d
+    stroke = [(x - region.x, y - region.y) for x, y in self._path]
+    found = drawn_muscle.passes_of(duplicate_result.body_of(context), stroke, region, view, context)
+    self.stroke.clear()
+    for pair in zip(found.enter, found.leave, strict=True):
+        for place in pair:
+            self.stroke.add().location = place
+
+
+def _end_stroke(self: Any, context: Any) -> None:
+    if self._path:
+        self._line.remove()
+    context.workspace.status_text_set(None)
+    context.window.cursor_modal_restore()
+
+
+@operator(
+    "Draw Muscle",
+    _can_draw,
+    EDITS,
+    invoke=_begin_stroke,
+    modal=_follow_stroke,
+    stroke=CollectionProperty(
+        name="Stroke",
+        description="Positions where the view's rays enter and leave the body, in turn",
+        type=SinewStrokePoint,
+        options={"SKIP_SAVE", "HIDDEN"},
+    ),
+    depth=FloatProperty(
+        name="Depth",
+        description="Position between the front of the body, 0, and its back, 1",
+        default=0.5,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    ),
+    thickness=FloatProperty(
+        name="Thickness",
+        description="Diameter of the muscle, as a fraction of the body's thickness",
+        default=0.5,
+        min=0.05,
+        max=1.0,
+        subtype="FACTOR",
+    ),
+)
+def draw_muscle(self: Any, context: Any, obj: Any) -> None:
+    """Drag over the body in the 3D View, from the muscle's origin to its insertion. The active physical material
+    becomes a muscle along a curve inside the body. Adjust depth and thickness afterwards (F9).
+    """
+    places = np.array([element.location for element in self.stroke], dtype=np.float64).reshape(-1, 2, 3)
+    material = item_lists.active_item(obj.sinew, "material")
+    passes = drawn_muscle.Passes(places[:, 0], places[:, 1])
+    curve = drawn_muscle.draw_muscle(obj, material, passes, self.depth, self.thickness)
+    self.report({"INFO"}, f"“{material.name}” is a muscle along the curve “{curve.name}”")

@@ -180,7 +180,9 @@ def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
     column = keyed_column(layout)
     draw_keyed(column, muscle, "activation")
     column = layout.column()
-    column.row().prop(muscle, "direction", expand=True)
+    row = column.row(align=True)
+    row.prop(muscle, "direction", expand=True)
+    row.operator("sinew.draw_muscle", text="", icon="GREASEPENCIL")
     if muscle.direction == "CURVES":
         column.prop(muscle, "curve")
         if muscle.curve is not None and muscle.curve.type == "ARMATURE":

@@ -68,4 +68,12 @@ class SinewMuscle(bpy.types.PropertyGroup):
         return is_curved and self.curve.type == "CURVE" and self.curve.data.bevel_depth > 0.0
 
 
-CLASSES = (SinewMuscle,)
+class SinewStrokePoint(bpy.types.PropertyGroup):
+    """Position at which a stroke enters or leaves a body."""
+
+    location: bpy.props.FloatVectorProperty(
+        name="Location", description="Position in world space", size=3, subtype="XYZ"
+    )
+
+
+CLASSES = (SinewMuscle, SinewStrokePoint)

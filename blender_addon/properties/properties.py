@@ -131,6 +131,10 @@ def _is_mesh(self: Any, candidate: Any) -> bool:
     return candidate.type == "MESH" and candidate != self.id_data
 
 
+def _is_region(self: Any, candidate: Any) -> bool:
+    return _is_mesh(self, candidate) or candidate.type == "ARMATURE"
+
+
 class SinewMaterial(bpy.types.PropertyGroup):
     """Physical material of a body, and where it is: vertex group, regions and depth."""
 
@@ -173,9 +177,10 @@ class SinewMaterial(bpy.types.PropertyGroup):
     region_kind: menu("Region Type", "Choose one object as the region, or a collection of objects", items=REGIONS)
     region: pointer(
         "Region",
-        "Closed mesh, such as a bone: everything inside it is of this material",
+        "Closed mesh, such as a bone: everything inside it is of this material. Or an armature: a tube along each of "
+        "its bones that deform meshes",
         type=bpy.types.Object,
-        poll=_is_mesh,
+        poll=_is_region,
     )
     region_collection: pointer(
         "Regions",

@@ -1,4 +1,4 @@
-"""Readers of stiffness maps and of material layers.
+"""Readers of stiffness maps and of material layers, whose regions are closed meshes or the bones of an armature.
 
 A layer replaces the painted materials inside its region and within its range of depths. The layer's map sets the
 replaced fraction, 0 to 1.
@@ -13,10 +13,19 @@ import numpy as np
 
 from ...core.foundation.errors import MeshError, SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.mechanics.fibres.tubes import tube
 from ...core.mechanics.materials.layer import Layer
-from .mesh_in import region_surface
+from ..objects.linked import out_of_view
+from ..objects.modifier_stack import shown
+from .mesh_in import mesh_of, object_to_world, surface_of, transform
 from .settings_in import depth_settings
 from .weights_in import group_weights
+
+THICK = 0.05
+"""Radius of a bone's tube, in lengths of the bone: that of the middle of a human humerus is 0.04."""
+
+GAP = 0.08
+"""Fraction of its length by which a bone's tube ends before a joint, so that the flesh there can bend."""
 
 
 def layer_maps(obj: Any, mesh: Any) -> list[np.ndarray | None]:
@@ -74,4 +83,49 @@ def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[Surfac
                 f"The collection “{regions.name}”, the region of “{material.name}”, contains no mesh.",
                 "Add closed meshes other than the body to the collection, or clear Region.",
             )
-    return tuple(region_surface(o, scene, context) for o in objects)
+    return tuple(surface for each in objects for surface in _region_surfaces(each, scene, context))
+
+
+def _region_surfaces(obj: Any, scene: Any, context: Any) -> list[SurfaceMesh]:
+    """Return the surfaces of a region object at the current frame, in world space and metres.
+
+    They are the mesh itself, or a tube along each bone of an armature that deforms meshes.
+
+    Raises MeshError if the object cannot be used as a region.
+    """
+    if obj.type not in _READERS:
+        raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh or an armature as the region.")
+    if not obj.users_collection:  # a deleted object stays in the file while the material refers to it
+        raise MeshError(
+            f"The region “{obj.name}” was deleted.", "Choose another one under Physical Materials, or clear Region."
+        )
+    with shown(obj):
+        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+        if not evaluated.is_evaluated:
+            raise out_of_view(f"The region “{obj.name}”")
+        try:
+            return _READERS[obj.type](evaluated, object_to_world(evaluated, scene))
+        except MeshError as error:
+            raise MeshError(f"The region “{obj.name}”: {error.message}", error.remedy) from error
+
+
+def _of_mesh(evaluated: Any, matrix: np.ndarray) -> list[SurfaceMesh]:
+    with mesh_of(evaluated) as mesh:
+        return [surface_of(mesh, matrix)]
+
+
+def _of_armature(evaluated: Any, matrix: np.ndarray) -> list[SurfaceMesh]:
+    bones = [bone for bone in evaluated.pose.bones if bone.bone.use_deform and bone.length > 0.0]
+    if not bones:
+        raise MeshError("It has no bone that deforms.", "Switch on Deform of its bones, or choose another region.")
+    found = []
+    for bone in bones:
+        ends = transform(matrix, np.array([bone.head, bone.tail], dtype=np.float64))
+        joints = np.array([bone.parent is not None, len(bone.children) > 0])
+        along = ends[1] - ends[0]
+        ends += GAP * np.outer(joints * [1.0, -1.0], along)
+        found.append(tube(ends, np.full(2, THICK * float(np.linalg.norm(along)))))
+    return found
+
+
+_READERS = {"MESH": _of_mesh, "ARMATURE": _of_armature}

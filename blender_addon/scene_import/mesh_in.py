@@ -11,7 +11,7 @@ import numpy as np
 from ...core.foundation.errors import MeshError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from ..objects.linked import is_in, out_of_view
-from ..objects.modifier_stack import StackPosition, shown
+from ..objects.modifier_stack import StackPosition
 from ..properties.mirror import clean
 
 
@@ -154,25 +154,3 @@ def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
     surface = SurfaceMesh(positions, triangles_of(mesh, mirrored))
     surface.validate()
     return surface
-
-
-def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
-    """Return the surface of a region object at the current frame, in world space and metres.
-
-    Raises MeshError if the object cannot be used as a region.
-    """
-    if obj.type != "MESH":
-        raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
-    if not obj.users_collection:  # a deleted object stays in the file while the material refers to it
-        raise MeshError(
-            f"The region “{obj.name}” was deleted.", "Choose another one under Physical Materials, or clear Region."
-        )
-    with shown(obj):
-        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
-        if not evaluated.is_evaluated:
-            raise out_of_view(f"The region “{obj.name}”")
-        try:
-            with mesh_of(evaluated) as mesh:
-                return surface_of(mesh, object_to_world(evaluated, scene))
-        except MeshError as error:
-            raise MeshError(f"The region “{obj.name}”: {error.message}", error.remedy) from error

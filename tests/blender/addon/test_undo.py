@@ -213,6 +213,7 @@ def huge(body):
     bpy.context.view_layer.update()
 
 
+STROKE = [{"name": "", "location": (0.1 * k, y, 0.1)} for k in range(9) for y in (0, 1)]
 CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "enable": (switched_off, {}),
     "disable": (two_materials, {}),
@@ -252,6 +253,10 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "corrective_key": (posed, {}),
     "mirror_corrective_key": (with_corrective, {}),
     "mirror_muscle": (with_a_side, {}),
+    "draw_muscle": (
+        nothing,
+        {"stroke": [{"name": "", "location": (0.1 * k, y, 0.1)} for k in range(9) for y in (0, 1)]},
+    ),
 }
 
 

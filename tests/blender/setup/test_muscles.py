@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from sinew.blender_addon.bake.bake_messages import nowhere_words
 from sinew.blender_addon.drawing.overlay_tets import Slice, newest_store, read_tets
 from sinew.blender_addon.properties import choices
@@ -13,7 +16,8 @@ from sinew.blender_addon.scene_import.edit_snapshot import snapshot
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.scene_import.weights_in import group_weights
 from sinew.blender_addon.setup.copying import copy_settings
-from sinew.core.foundation.errors import MaterialError
+from sinew.blender_addon.setup.drawn_muscle import passes_of
+from sinew.core.foundation.errors import MaterialError, MeshError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
 from sinew.core.mechanics.fibres.registry import LAWS
 from sinew.core.simulation.frame_loop.group import simulate_group
@@ -303,3 +307,65 @@ def test_a_muscle_along_a_bone_is_mirrored_by_the_bone(muscle, body):
     assert bpy.ops.sinew.mirror_muscle() == {"FINISHED"}
     other = body.sinew.materials["Biceps.R"].muscle
     assert (other.curve, other.bone) == (rig, "Arm.R")
+
+
+def test_a_drawn_muscle_lies_inside_the_body(body):
+    """A stroke in the front view: the curve lies at half the bar's depth, and a second stroke replaces it."""
+    stroke = [(0.1 + 0.1 * k, y, 0.15 + 0.05 * (k % 2)) for k in range(9) for y in (0.0, 0.3)]
+    elements = [{"name": "", "location": place} for place in stroke]
+    for depth in (0.5, 0.25):
+        assert bpy.ops.sinew.draw_muscle(stroke=elements, depth=depth, thickness=0.4) == {"FINISHED"}
+        own = body.sinew.materials[0].muscle
+        assert own.strength == pytest.approx(5e5), "ten times its flesh"
+        assert own.enabled and own.direction == "CURVES" and own.curve.data.bevel_depth == pytest.approx(0.06)
+        bpy.context.view_layer.update()
+        (curve,) = make_job(body, bpy.context).body.muscles[0].curves
+        np.testing.assert_allclose(curve.points[:, 1], 0.3 * depth, atol=1e-5)
+        assert curve.points[[0, -1], 0] == pytest.approx([0.1, 0.9], abs=1e-5)
+        assert np.ptp(curve.points[4:-4, 2]) < 0.03, "smoother than the stroke"
+        assert curve.radii.max() == pytest.approx(0.06, rel=1e-3) and curve.radii[0] < 0.03
+    assert len(bpy.data.curves) == 1
+    with pytest.raises(RuntimeError, match="is not over “Body”"):
+        bpy.ops.sinew.draw_muscle(stroke=elements[:4])
+
+
+def test_rays_of_a_stroke_pass_through_the_body(body):
+    """A view along Y without perspective, in which a pixel is a hundredth of a unit."""
+    region = SimpleNamespace(width=200, height=100)
+    matrix = Matrix(((1.0, 0.0, 0.0, -0.5), (0.0, 0.0, 2.0, -0.3), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
+    view = SimpleNamespace(
+        is_perspective=False,
+        view_perspective="ORTHO",
+        perspective_matrix=matrix,
+        view_matrix=Matrix(((1, 0, 0, -0.5), (0, 0, 1, -0.15), (0, -1, 0, -5.0), (0, 0, 0, 1))),
+    )
+    body.location = (0.0, 2.0, 0.0)
+    bpy.context.view_layer.update()
+    found = passes_of(body, [(50, 50), (150, 50), (250, 50)], region, view, bpy.context)
+    assert 10 < len(found.enter) < 33, "the part beside the body is left out"
+    np.testing.assert_allclose(found.enter[:, 1], 2.0, atol=1e-5)
+    np.testing.assert_allclose(found.leave[:, 1], 2.3, atol=1e-5)
+
+
+def test_a_region_of_bones(body):
+    """Tubes along the bones that deform; the flesh between two bones of a joint stays soft."""
+    bpy.ops.object.armature_add(enter_editmode=True)
+    rig = bpy.context.object
+    bones = rig.data.edit_bones
+    bones[0].head, bones[0].tail = (0.0, 0.15, 0.15), (0.5, 0.15, 0.15)
+    second, control = bones.new("Second"), bones.new("Control")
+    second.head, second.tail, second.parent = (0.5, 0.15, 0.15), (1.0, 0.15, 0.15), bones[0]
+    control.head, control.tail, control.use_deform = (0.0, 0.15, 0.15), (0.0, 0.15, 1.0), False
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = body
+    bpy.ops.sinew.add_material(preset="Bone")
+    body.sinew.materials[1].region = rig
+    (layer,) = make_job(body, bpy.context).body.layers
+    spans = [(s.positions[:, 0].min(), s.positions[:, 0].max()) for s in layer.surfaces]
+    np.testing.assert_allclose(spans, [(0.0, 0.46), (0.54, 1.0)], atol=1e-6)
+    radii = [np.linalg.norm(s.positions[:, 1:] - 0.15, axis=1).max() for s in layer.surfaces]
+    assert radii == pytest.approx([0.025, 0.025], rel=1e-5)
+    for bone in rig.data.bones:
+        bone.use_deform = False
+    with pytest.raises(MeshError, match="no bone that deforms"):
+        make_job(body, bpy.context)
