@@ -1,4 +1,4 @@
-"""Muscles: iterations of fibres in each form, contraction against closed forms and finer bodies, contrast and cost."""
+"""Muscles: iterations of fibres in each form, contraction against closed forms and finer bodies, cost, and rivals."""
 
 from __future__ import annotations
 

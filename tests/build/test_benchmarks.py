@@ -87,7 +87,7 @@ def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["bits", "conjac", "contact", "elements", "mixed-fem", "full-space", "physics", "subspace"]
+    "name", ["bits", "conjac", "contact", "elements", "mixed-fem", "muscles", "full-space", "physics", "subspace"]
 )
 def test_case_names_are_unique(name):
     found = [case.name for case in registry.load(name).cases(None)]
