@@ -176,13 +176,17 @@ def _draw_muscle_header(panel: Any, context: Any) -> None:
 def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
     """Draw the fibres of the active material: activation, direction, law and tendons."""
     muscle = item_lists.active_item(obj.sinew, "material").muscle
+    if not muscle.enabled:
+        draw_button(layout, context, "sinew.draw_muscle", icon="GREASEPENCIL")
+    layout = layout.column()
     layout.active = muscle.enabled
     column = keyed_column(layout)
     draw_keyed(column, muscle, "activation")
     column = layout.column()
     row = column.row(align=True)
     row.prop(muscle, "direction", expand=True)
-    row.operator("sinew.draw_muscle", text="", icon="GREASEPENCIL")
+    if muscle.enabled:
+        row.operator("sinew.draw_muscle", text="", icon="GREASEPENCIL")
     if muscle.direction == "CURVES":
         column.prop(muscle, "curve")
         if muscle.curve is not None and muscle.curve.type == "ARMATURE":

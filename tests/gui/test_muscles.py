@@ -1,4 +1,4 @@
-"""A muscle in the windowed Blender: its panel, its fibres, and the baked curl."""
+"""A muscle in the windowed Blender: its panel, its fibres, Settle while sculpting, and the baked curl."""
 
 
 def test_an_arm_curls(windowed):
@@ -6,6 +6,7 @@ def test_an_arm_curls(windowed):
     said = result.values
     assert said["status"] == "DONE"
     assert said["heights"][-1] > min(said["heights"][:8]) + 0.15
-    assert len(result.photographs) == 3
+    assert said["settled"] == ["SCULPT", ["Basis", "Settled"], ""]
+    assert len(result.photographs) == 4
     for trouble in ("Traceback", "rna_uiItem", "unknown operator"):
         assert trouble not in result.log, result.log

@@ -12,6 +12,28 @@ def hand(obj, tip):
     return float((obj.matrix_world @ mesh.vertices[tip].co).z)
 
 
+def names(obj):
+    keys = obj.data.shape_keys
+    return [] if keys is None else [key.name for key in keys.key_blocks]
+
+
+def settle_while_sculpting(gui, arm, running):
+    """In Sculpt Mode at a frame of the pose; Ctrl+Z takes it back."""
+    with gui.context():
+        bpy.ops.object.mode_set(mode="SCULPT")
+        bpy.ops.ed.undo_push(message="Sculpt Mode")
+        bpy.ops.sinew.settle("INVOKE_DEFAULT")
+    yield from gui.wait_until(running.is_idle, 300, "it settles")
+    yield from gui.settle()
+    yield from gui.photograph("3-settled")
+    gui.record("settled", [arm.mode, names(arm), arm.sinew.bake.message])
+    yield from gui.move(*gui.centre())
+    yield from gui.press("Z", ctrl=True)
+    yield from gui.wait_until(lambda: not names(bpy.context.view_layer.objects.active), 20, "it is undone")
+    with gui.context():
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
 def scenario(gui):
     running = gui.module("blender_addon.jobs.job_queue")
     with gui.context():
@@ -37,8 +59,11 @@ def scenario(gui):
     scene.frame_set(scene.frame_start + 30)
     yield 1.0
     yield from gui.photograph("2-fibres")
+    yield from settle_while_sculpting(gui, arm, running)
     overlays = gui.module("blender_addon.draw_handlers.overlays")
     gui.record("switches", sorted(overlays.asked_for(bpy.context)) if bpy.context.space_data else [])
+    arm = bpy.context.view_layer.objects.active  # the undo has made it anew
+    settings, scene = arm.sinew, bpy.context.scene
     with gui.context():
         bpy.ops.sinew.bake("EXEC_DEFAULT", True)
     yield from gui.wait_until(running.is_idle, 900, "the arm is baked")
@@ -48,4 +73,4 @@ def scenario(gui):
         scene.frame_set(frame)
         heights.append(hand(arm, tip))
     gui.record("heights", heights)
-    yield from gui.photograph("3-curled")
+    yield from gui.photograph("4-curled")
