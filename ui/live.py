@@ -24,6 +24,10 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     else:
         _draw_buttons(layout, session, context)
     draw_properties(layout, settings, "solver", "rate", "strength")
+    if muscles := [material for material in obj.sinew.materials if material.muscle.enabled]:
+        column = layout.column(align=True)
+        for material in muscles:
+            column.prop(material.muscle, "activation", text=material.name, slider=True)
     column = layout.column()
     column.prop(settings, "preview")
     column = column.column()

@@ -46,6 +46,9 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
             "show_fibres",
         ):
             grid.prop(settings, name)
+        row = layout.row()
+        row.active = settings.show_fibres
+        row.prop(settings, "fibre_colour", expand=True)
         body = duplicate_result.body_of(context)
         if comparison.seen(body).folder is not None:
             layout.prop(body.sinew.compare, "show")

@@ -57,6 +57,12 @@ EXPLAINED = (
     ("nodes", "Dynamic Nodes", NODES),
 )
 """Rows of the legend: name of a mark (a key of ``OWN``), label, and colour (linear RGB)."""
+FIBRE_WORDS = {
+    "ACTIVATION": "Fibers, Paler Where Relaxed",
+    "STRETCH": "Fibers, Redder Where Shorter",
+    "TENSION": "Fibers, Redder Where Tenser",
+}
+"""Labels of the fibres in the legend, by the overlay setting *Fiber Color*."""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Diameter of a dot, pixels at a UI scale of 1."""
@@ -252,7 +258,7 @@ class Overlays(Layer):
         if tets is not None and "tets" in switches:
             self._painter.tets(tets.batch(context.workspace.sinew), view, matrix)
         if tets is not None and "fibres" in switches:
-            for batch in tets.fibres(obj, context.workspace.sinew):
+            for batch in tets.fibres(obj, context.workspace.sinew, context.scene.frame_current):
                 self._painter.marks("LINES", batch, view, matrix, FIBRES)
         if (kept := self._marks_of(obj, switches)) is not None:
             own = kept.own(obj, shown, context)
@@ -297,7 +303,7 @@ class Overlays(Layer):
                 legend.words.append(f"Edited since: {changed}")
         if tets is not None and "fibres" in switches:
             if tets.muscles:
-                legend.add(FIBRES, "Fibers, Paler Where Relaxed", "LINE")
+                legend.add(FIBRES, FIBRE_WORDS[settings.fibre_colour], "LINE")
             else:
                 legend.words.append("No fibers: switch on Muscle in a physical material, and Tetrahedralize")
         if tets is not None and "outside" in switches:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core.foundation.errors import StoreError
 from ..drawing.gpu_overlay import marks_batch, tets_batch
 from ..drawing.layer import Made
+from ..scene_import.muscles_in import muscle_settings, muscle_values
 
 if TYPE_CHECKING:
     from ..drawing.overlay_tets import ShownTets
 
 LOOK = 0.5
 """Interval between checks of the disk for newer tetrahedra, s."""
+SHORT, LONG = 0.6, 1.2
+"""Stretches of fibres that are red and white, if the colour shows their shortening."""
 PALE = 0.35
 """Share of the fibres' colour in the lines of a relaxed muscle; the rest is white."""
 
@@ -27,6 +32,8 @@ class TetsOf:
         self.tets: ShownTets | None = None
         self._looked = 0.0
         self._read, self._drawn, self._outside = Made(), Made(), Made()
+        self._store: Any = None
+        self._vertices: Made[Any] = Made()
         self._fibres: dict[int, Made[Any]] = {}
 
     def look(self, obj: Any) -> None:
@@ -37,27 +44,48 @@ class TetsOf:
 
         store, times = newest_store(obj)
         self.tets = self._read.get((store and store.folder, times), lambda: None if store is None else read_tets(store))
-        self._looked = time.monotonic()
+        self._store, self._looked = store, time.monotonic()
 
     def batch(self, settings: Any) -> Any:
         """Return the batch of the tetrahedra's triangles, with the slice and colours in ``settings``."""
         wanted = settings.colour, self._slice(settings)
         return self._drawn.get((self.tets, wanted), lambda: tets_batch(self.tets.corners(*wanted)))
 
-    def fibres(self, obj: Any, settings: Any) -> list[Any]:
-        """Return a batch of lines per muscle. Lines are paler the less their muscle is activated."""
-        wanted = self._slice(settings)
+    def fibres(self, obj: Any, settings: Any, frame: int) -> list[Any]:
+        """Return a batch of lines per muscle, as the bake deforms them at a frame. Paler lines have less of what
+        ``settings.fibre_colour`` names.
+        """
+        cut, colour = self._slice(settings), settings.fibre_colour
+        vertices = self._vertices.get((self.tets, self._store, frame), lambda: self._read_vertices(frame))
         batches = []
         for k in self.tets.muscles:
-            active = obj.sinew.materials[k].muscle.activation if k < len(obj.sinew.materials) else 0.0
-            made = self._fibres.setdefault(k, Made())
-            shade = round(PALE + (1.0 - PALE) * active, 2)
-            batches.append(made.get((self.tets, wanted, shade), lambda k=k, s=shade: self._fibre_batch(k, wanted, s)))
+            if k >= len(obj.sinew.materials):
+                continue
+            muscle = obj.sinew.materials[k].muscle
+            at = None if vertices is None else frame
+            key = self.tets, at, cut, colour, muscle_values(muscle), round(muscle.activation, 2)
+            make = partial(self._fibre_batch, k, muscle, cut, colour, vertices)
+            batches.append(self._fibres.setdefault(k, Made()).get(key, make))
         return batches
 
-    def _fibre_batch(self, material: int, cut: Any, shade: float) -> Any:
-        lines = self.tets.fibres(material, cut)
-        return marks_batch("LINES", np.column_stack([lines, np.full(len(lines), shade)]))
+    def _fibre_batch(self, material: int, muscle: Any, cut: Any, colour: str, vertices: Any) -> Any:
+        found = self.tets.fibres(material, cut, vertices)
+        if colour == "ACTIVATION":
+            amount = np.full(len(found.stretch), muscle.activation)
+        elif colour == "STRETCH":
+            amount = (LONG - found.stretch) / (LONG - SHORT)
+        else:
+            settings = muscle_settings(muscle)
+            amount = found.tension(settings, muscle.activation) / settings.strength
+        shades = PALE + (1.0 - PALE) * np.clip(amount, 0.0, 1.0)
+        return marks_batch("LINES", np.column_stack([found.ends, np.repeat(shades, 2)]))
+
+    def _read_vertices(self, frame: int) -> np.ndarray | None:
+        """Return the tet vertices at a frame of the bake, or None."""
+        try:
+            return None if self._store is None else self._store.vertices(frame)
+        except StoreError:
+            return None
 
     def _slice(self, settings: Any) -> Any:
         from ..drawing.overlay_tets import Slice

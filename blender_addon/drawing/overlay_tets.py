@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...core.foundation.schema.muscle_settings import MuscleSettings
 from ...core.geometry.mesh.tet_faces import clip_plane_mask, tet_faces
 from ...core.jobs.store.cached_materials import cached_files, received
 from ...core.jobs.store.frame_store import FrameStore
+from ...core.mechanics.assembly.deformation_gradient import shape_gradients
+from ...core.mechanics.fibres.registry import fibre_law
 from ..cache import frame_folders
 from .preview_colours import cluster_colours, stiffness_colours
 
@@ -50,6 +53,25 @@ class Corners(NamedTuple):
     colour: np.ndarray
 
 
+class Fibres(NamedTuple):
+    """Fibres in f tets.
+
+    ``ends`` (2f,3): ends of a line per fibre, in object space. ``stretch`` (f,). ``parts`` (f,): position between the
+    muscle's origin, 0, and its insertion, 1.
+    """
+
+    ends: np.ndarray
+    stretch: np.ndarray
+    parts: np.ndarray
+
+    def tension(self, settings: MuscleSettings, activation: float) -> np.ndarray:
+        """Return the tension (f,), Pa, at an activation from 0 to 1."""
+        law, is_tendon = fibre_law(settings.law), settings.is_tendon(self.parts)
+        active = np.full(len(self.stretch), activation)
+        muscle = law.terms(self.stretch, active, settings).slope
+        return np.where(is_tendon, law.terms(self.stretch, 0.0 * active, settings.of_tendon).slope, muscle)
+
+
 class ShownTets:
     """Tetrahedra of a body, ready to draw.
 
@@ -73,7 +95,7 @@ class ShownTets:
         self._log_stiffness = np.log10(got.youngs_modulus)
         self._weights = got.weights
         self._fibres = got.fibres @ to_own[:3, :3].T
-        self._muscles = got.muscles
+        self._muscles, self._parts, self._tets, self._to_own = got.muscles, got.parts, mesh.tets, to_own
         self._cell = float(np.cbrt(6.0 * mesh.volumes.mean() * abs(np.linalg.det(to_own[:3, :3]))))
         self.count = len(mesh.tets)
         self.names = got.names
@@ -87,16 +109,24 @@ class ShownTets:
         """Indices of the materials with fibres, ascending."""
         return tuple(int(k) for k in np.unique(self._muscles[self._muscles >= 0]))
 
-    def fibres(self, material: int, cut: Slice | None) -> np.ndarray:
-        """Return the fibres of a material as lines, one per tet that the cutting plane ``cut`` leaves visible.
+    def fibres(self, material: int, cut: Slice | None, vertices: np.ndarray | None = None) -> Fibres:
+        """Return the fibres of a material, one per tet that the cutting plane ``cut`` leaves visible.
 
-        The result is (2l,3), the ends of l lines in object space.
+        ``vertices`` (n,3), m: deformed tet vertices in world space, or None at rest.
         """
         kept = self._muscles == material
         if cut is not None:
             kept = kept & clip_plane_mask(self._centroids, *cut)
-        half = FIBRE * self._cell * _unit(self._fibres[kept])
-        return np.stack([self._centroids[kept] - half, self._centroids[kept] + half], axis=1).reshape(-1, 3)
+        along, centres, parts = _unit(self._fibres[kept]), self._centroids[kept], self._parts[kept]
+        if vertices is not None and len(vertices) == len(self._positions):
+            tets = self._tets[kept]
+            moved = _transformed(self._to_own, vertices)
+            u = moved[tets] - self._positions[tets]
+            slopes = np.einsum("tai,ti->ta", shape_gradients(self._positions.astype(np.float64), tets), along)
+            along, centres = along + np.einsum("ta,tai->ti", slopes, u), centres + u.mean(axis=1)
+        half = FIBRE * self._cell * along
+        ends = np.stack([centres - half, centres + half], axis=1).reshape(-1, 3)
+        return Fibres(ends, np.linalg.norm(along, axis=1), parts)
 
     def corners(self, colour: str, cut: Slice | None) -> Corners:
         """Return the corners of the triangles to draw.

@@ -20,6 +20,15 @@ COLOURS = (
     ("STIFFNESS", "Stiffness", "Young's modulus of each tetrahedron on a logarithmic scale, blue to red"),
     ("MATERIALS", "Materials", "One color per physical material, mixed where materials are mixed"),
 )
+FIBRE_COLOURS = (
+    ("ACTIVATION", "Activation", "The more their muscle is activated"),
+    (
+        "STRETCH",
+        "Shortening",
+        "The shorter they are at this frame of the bake: red at 0.6, white at 1.2 of the length",
+    ),
+    ("TENSION", "Tension", "The tenser they are at this frame of the bake: red at the strength of their muscle"),
+)
 AXES = tuple((axis, axis, f"Cut perpendicular to the body's own {axis} axis") for axis in "XYZ")
 
 
@@ -60,9 +69,8 @@ class SinewOverlays(bpy.types.PropertyGroup):
     show_nodes: _switch(
         "Dynamic Nodes", "Mark the dynamic nodes: the vertices with inertia, which the other vertices follow"
     )
-    show_fibres: _switch(
-        "Fibers", "Show the fibers of muscles at rest, as lines that are redder the more their muscle is activated"
-    )
+    show_fibres: _switch("Fibers", "Show the fibers of muscles as lines: at rest, or as deformed by the bake")
+    fibre_colour: menu("Fiber Color", "What makes fibers redder", items=FIBRE_COLOURS, update=redraw_changed)
     active_vibration: integer("Active Vibration", "Index of the vibration that is played", min=0)
     swing: number(
         "Swing",

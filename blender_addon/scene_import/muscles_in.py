@@ -50,6 +50,11 @@ def muscle_values(muscle: Any) -> tuple[Any, ...]:
     return tuple(_named(getattr(muscle, name)) for name in names)
 
 
+def muscle_settings(muscle: Any) -> MuscleSettings:
+    """Return the settings of the fibres of a muscle."""
+    return MuscleSettings(**{item.name: _value(getattr(muscle, item.name)) for item in fields(MuscleSettings)})
+
+
 def read_muscles(obj: Any, mesh: Any, scene: Any, context: Any) -> tuple[Muscle, ...]:
     """Return the muscles of an object at the current frame, without their activation.
 
@@ -58,7 +63,7 @@ def read_muscles(obj: Any, mesh: Any, scene: Any, context: Any) -> tuple[Muscle,
     found = []
     for index, material in muscles_of(obj):
         own = material.muscle
-        settings = MuscleSettings(**{item.name: _value(getattr(own, item.name)) for item in fields(MuscleSettings)})
+        settings = muscle_settings(own)
         by_curve = own.direction == "CURVES"
         names = [("Activation Map", own.activation_group)]
         names += [] if by_curve else [("Origin", own.origin_group), ("Insertion", own.insertion_group)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..errors import MaterialError
 from .setting_fields import check_ranges, choice, number
@@ -47,3 +49,15 @@ class MuscleSettings:
 
     def __post_init__(self) -> None:
         check_ranges(self, MaterialError, "Muscle")
+
+    @property
+    def of_tendon(self) -> MuscleSettings:
+        """Settings of the fibres of the tendons."""
+        return replace(self, strength=self.tendon_stiffness, passive=1.0)
+
+    def is_tendon(self, part: np.ndarray) -> np.ndarray:
+        """Return a mask (f,) of the fibres that belong to the tendons.
+
+        ``part`` (f,): position of each fibre from the origin, 0, to the insertion, 1.
+        """
+        return (part < self.tendon) | (part > 1.0 - self.tendon)

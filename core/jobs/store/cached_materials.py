@@ -18,13 +18,14 @@ from .cached_arrays import sides_of
 from .cached_mesh import mesh_key, unpack
 from .frame_store import FrameStore
 
-MATERIALS_FORMAT = 2
+MATERIALS_FORMAT = 3
 _SCHEMA = {
     "youngs_modulus": "f8 m",
     "weights": "f4 m k",
     "object_to_world": "f8 4 4",
     "fibres": "f4 m 3",
     "muscles": "int m",
+    "parts": "f4 m",
 }
 
 
@@ -40,6 +41,7 @@ class CachedMaterials(NamedTuple):
     names : tuple of k str
     fibres : (m,3) float32, direction of the fibres of muscles in the tets; 0 without fibres
     muscles : (m,) index of the material whose fibres these are, -1 without fibres
+    parts : (m,) float32, position of the tet between origin, 0, and insertion, 1, of the muscle
     object_to_world : (4,4) float64, map from the object's coordinates to world space, metres, at the first frame
     """
 
@@ -50,6 +52,7 @@ class CachedMaterials(NamedTuple):
     names: tuple[str, ...]
     fibres: np.ndarray
     muscles: np.ndarray
+    parts: np.ndarray
     object_to_world: np.ndarray
 
 
@@ -59,15 +62,17 @@ def cache_materials(
     fields: MaterialFields,
     fibres: np.ndarray | None = None,
     muscles: np.ndarray | None = None,
+    parts: np.ndarray | None = None,
 ) -> None:
     """Store the material fields of a job's tetrahedra, with the names of the materials and the directions of fibres.
 
-    ``fibres`` (m,3), ``muscles`` (m,): as in :class:`CachedMaterials`; None without muscles.
+    ``fibres`` (m,3), ``muscles`` (m,), ``parts`` (m,): as in :class:`CachedMaterials`; None without muscles.
     """
     count = len(fields.youngs_modulus)
     arrays = {
         "fibres": np.zeros((count, 3), dtype=np.float32) if fibres is None else fibres.astype(np.float32),
         "muscles": np.full(count, -1, dtype=np.int32) if muscles is None else muscles.astype(np.int32),
+        "parts": np.zeros(count, dtype=np.float32) if parts is None else parts.astype(np.float32),
         "youngs_modulus": fields.youngs_modulus,
         "weights": fields.weights.astype(np.float32),
         "object_to_world": job.body.object_to_world[0],
@@ -101,5 +106,5 @@ def received(store: FrameStore) -> CachedMaterials | None:
         return None
     if not -1 <= fields["muscles"].min(initial=-1) <= fields["muscles"].max(initial=-1) < len(names):
         return None
-    own = (fields[name] for name in ("fibres", "muscles", "object_to_world"))
+    own = (fields[name] for name in ("fibres", "muscles", "parts", "object_to_world"))
     return CachedMaterials(*whole, fields["youngs_modulus"], fields["weights"], tuple(names), *own)

@@ -106,7 +106,8 @@ def bake_frames(
     modes : number of skinning modes per body, 0 for no handles; at the end, handles with as many modes are fitted to
         the frames of the body (``fit_handles``)
     until : stop after this frame, as if ``should_stop`` had returned True
-    with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets
+    with_vertices : also store the positions of the tet vertices per frame, unless the job itself provides the tets;
+        those of a body with muscles are always stored, for the overlay of fibres
     is_warm : True to skip the compilation of missing kernels in advance (:func:`warm_up`); a missing kernel is then
         compiled when the simulation first uses it
 
@@ -327,7 +328,7 @@ def _simulate(
             now = time.perf_counter()
             took = _seconds_of_each(frames, now - began)
             for (job, store, _modes), each, frame, surface, own in zip(members, prepared, frames, surfaces, took):
-                is_wanted = with_vertices and job.body.tets is None
+                is_wanted = (with_vertices or job.body.muscles) and job.body.tets is None
                 vertices = each.space.vertices(frame.state.positions) if is_wanted else None
                 store.write(last, surface, frame.state, frame.reports, own, frame.pressure, vertices)
             if not all(report.converged for frame in frames for report in frame.reports):

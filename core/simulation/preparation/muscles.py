@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -93,15 +92,17 @@ def muscle_fibres(job: Job, mesh: TetMesh, embedding: Embedding, fields: Materia
 
 def fibres_of_tets(
     muscles: Sequence[Muscle], fibres: Sequence[MuscleFibres], count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fibre direction (count,3) of each tet, and the index (count,) of its material, for display.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each tet, for display: the fibre direction (count,3), the index (count,) of the muscle's material, and
+    the position (count,) between the muscle's ends.
 
     Tets without fibres have the direction 0 and the index -1. Of several muscles in a tet, the last one counts.
     """
-    directions, indices = np.zeros((count, 3)), np.full(count, -1)
+    directions, indices, parts = np.zeros((count, 3)), np.full(count, -1), np.zeros(count)
     for muscle, each in zip(muscles, fibres, strict=True):
         directions[each.tets], indices[each.tets] = each.directions.along, muscle.material
-    return directions, indices
+        parts[each.tets] = each.directions.part
+    return directions, indices, parts
 
 
 def _directions(muscle: Muscle, mesh: TetMesh, embedding: Embedding, tets: np.ndarray) -> FibreDirections:
@@ -158,10 +159,8 @@ class Muscles:
                     f"The muscle “{job.body.materials[muscle.material].name}” contains no cubature point.",
                     "Raise Cubature Points, or choose Mixed FEM.",
                 )
-            ends = muscle.settings.tendon
-            is_tendon = (part[rows] < ends) | (part[rows] > 1.0 - ends)
-            tendon = replace(muscle.settings, strength=muscle.settings.tendon_stiffness, passive=1.0)
-            for kind, settings in ((~is_tendon, muscle.settings), (is_tendon, tendon)):
+            is_tendon = muscle.settings.is_tendon(part[rows])
+            for kind, settings in ((~is_tendon, muscle.settings), (is_tendon, muscle.settings.of_tendon)):
                 own = rows[kind]
                 first = sum(len(found) for found in indices)
                 indices.append(own)

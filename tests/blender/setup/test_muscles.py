@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from sinew.blender_addon.bake.bake_messages import nowhere_words
+from sinew.blender_addon.draw_handlers.overlays import FIBRE_WORDS
 from sinew.blender_addon.drawing.overlay_tets import Slice, newest_store, read_tets
 from sinew.blender_addon.properties import choices
 from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.scene_import.edit_snapshot import snapshot
 from sinew.blender_addon.scene_import.job_in import make_job
+from sinew.blender_addon.scene_import.muscles_in import muscle_settings
 from sinew.blender_addon.scene_import.weights_in import group_weights
 from sinew.blender_addon.setup.copying import copy_settings
 from sinew.blender_addon.setup.drawn_muscle import passes_of
@@ -245,14 +247,40 @@ def test_fibres_are_shown_where_they_are(muscle, body, saved):
     body.rotation_euler = (0.0, 0.0, 1.0)
     assert bpy.ops.sinew.tetrahedralize() == {"FINISHED"}
     tets = read_tets(newest_store(body)[0])
-    ends = tets.fibres(0, None).reshape(-1, 2, 3)
+    ends = tets.fibres(0, None).ends.reshape(-1, 2, 3)
     along = ends[:, 1] - ends[:, 0]
     assert tets.muscles == (0,) and len(along) == tets.count
     assert (np.abs(along[:, 0]) / np.linalg.norm(along, axis=1)).mean() > 0.9
-    assert len(tets.fibres(0, Slice(0, 0.5, False))) < 0.7 * 2 * tets.count
+    assert len(tets.fibres(0, Slice(0, 0.5, False)).ends) < 0.7 * 2 * tets.count
     muscle.enabled = False
     bpy.ops.sinew.tetrahedralize()
     assert read_tets(newest_store(body)[0]).muscles == ()
+
+
+def test_baked_fibres_shorten_with_the_bar(muscle, body, saved):
+    """Their mean stretch is that of the bar; a tendon's tension is that of its own stiffness; Live has a slider."""
+    muscle.tendon, muscle.tendon_stiffness = 0.2, 1e6
+    body.sinew.field_weights.gravity = 0.0
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    store = newest_store(body)[0]
+    tets = read_tets(store)
+    at_rest, found = (tets.fibres(0, None, store.vertices(frame)) for frame in (1, 4))
+    np.testing.assert_allclose(at_rest.stretch, 1.0, atol=1e-6)
+    length = store.read(4)[8:, 0].mean() - store.read(4)[:4, 0].mean()
+    # Tets beyond the ends, and those around the pins, have fibres of another direction.
+    assert length < 0.9 and found.stretch.mean() == pytest.approx(length, abs=0.05)
+    settings = muscle_settings(muscle)
+    tension = found.tension(settings, 1.0)
+    middle = np.abs(found.parts - 0.5) < 0.25
+    rest = 1.0 - settings.shortening
+    wanted = settings.strength * np.maximum(found.stretch / rest - 1.0, 0.0)
+    np.testing.assert_allclose(tension[middle], wanted[middle], rtol=1e-9)
+    ends = ~settings.is_tendon(found.parts)
+    np.testing.assert_allclose(tension[~ends], 1e6 * np.maximum(found.stretch - 1.0, 0.0)[~ends], atol=1e-6)
+    for colour in ("ACTIVATION", "STRETCH", "TENSION"):
+        assert colour in FIBRE_WORDS
+    live = next(cls for cls in panels_of("PHYSICS") if cls.bl_label == "Live")
+    assert "activation" in drawn_by(live).properties
 
 
 def test_the_panel_shows_what_the_direction_needs(muscle, body):

@@ -83,6 +83,24 @@ def drag(gui, clicks, places, what):
     yield from gui.settle()
 
 
+def key_activation(gui, clicks, region):
+    """Relaxed at the first frame, contracted in the middle."""
+    field = region.x + ACTIVATION[0], region.y + region.height - ACTIVATION[1]
+    yield from gui.point(*field)
+    yield from gui.settle(0.5)
+    yield from clicks.key("i", "key it relaxed")
+    yield from clicks.at(*TIME, "go to frame 24")
+    yield from gui.settle()
+    yield from drag(gui, clicks, [field, (field[0] + 400, field[1])], "contract")
+    yield from gui.point(*field)
+    yield from gui.settle(0.5)
+    yield from clicks.key("i", "key it contracted")
+    yield from gui.settle()
+    yield from gui.photograph("6-keyed")
+    curves = arm().animation_data.action.fcurves
+    gui.record("keys", [[list(point.co) for point in curve.keyframe_points] for curve in curves])
+
+
 def scenario(gui):
     newcomer, running = gui.scenario("newcomer"), gui.module("blender_addon.jobs.job_queue")
     with gui.context():
@@ -118,20 +136,7 @@ def scenario(gui):
     yield from at((124, 530), "Draw Muscle")
     yield from drag(gui, clicks, [seen(gui, place) for place in MUSCLE], "stroke")
     yield from gui.photograph("5-muscle")
-    field = region.x + ACTIVATION[0], region.y + region.height - ACTIVATION[1]
-    yield from gui.point(*field)
-    yield from gui.settle(0.5)
-    yield from clicks.key("i", "key it relaxed")
-    yield from clicks.at(*TIME, "go to frame 24")
-    yield from gui.settle()
-    yield from drag(gui, clicks, [field, (field[0] + 400, field[1])], "contract")
-    yield from gui.point(*field)
-    yield from gui.settle(0.5)
-    yield from clicks.key("i", "key it contracted")
-    yield from gui.settle()
-    yield from gui.photograph("6-keyed")
-    curves = arm().animation_data.action.fcurves
-    gui.record("keys", [[list(point.co) for point in curve.keyframe_points] for curve in curves])
+    yield from key_activation(gui, clicks, region)
     first = heights()
     yield from clicks.in_sidebar(newcomer.FIRST, "Save and Bake")
     yield from gui.scenario("first_clicks").save_beside(gui, clicks)
