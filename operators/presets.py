@@ -1,14 +1,14 @@
-"""Operators that apply, save and remove material presets."""
+"""Operators that apply, save and remove presets of materials and muscles."""
 
 from dataclasses import replace
 from typing import Any
 
-from bpy.props import StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..blender_addon.blend_data import item_lists
 from ..blender_addon.blend_data.list_animation import animated
 from ..blender_addon.objects import duplicate_result
-from ..blender_addon.properties import own_presets
+from ..blender_addon.properties import choices, own_presets
 from ..blender_addon.scene_import.settings_in import material_settings
 from ..blender_addon.setup import defaults
 from . import polls
@@ -46,6 +46,30 @@ def apply_preset(self: Any, context: Any, obj: Any) -> None:
         keyed.discard("log_painted_stiffness")
     if words := " and ".join(label for name, label in KEYED.items() if name in keyed):
         self.report({"WARNING"}, f"{words} of “{material.name}” is animated: its keys override the preset")
+
+
+def _about_muscle(context: Any, properties: Any) -> str:
+    words = next((item[2] for item in choices.muscle_preset_items() if item[0] == properties.preset), "")
+    return f"{words}. Sets law, strength and tendons; fibers, activation and the stiffness of the material are kept"
+
+
+@operator(
+    "Apply Muscle Preset",
+    polls.body_with_material,
+    EDITS,
+    description=_about_muscle,
+    preset=EnumProperty(
+        name="Preset",
+        description="Preset that is applied to the muscle of the active physical material",
+        items=choices.muscle_preset_items,
+        default=choices.number_of("Biceps"),
+    ),
+)
+def apply_muscle_preset(self: Any, context: Any, obj: Any) -> None:
+    """Make the active physical material a muscle with the law, strength and tendons of a preset."""
+    from ..core.mechanics.fibres.presets import muscle_preset
+
+    defaults.fill_muscle(item_lists.active_item(obj.sinew, "material").muscle, muscle_preset(self.preset))
 
 
 def _ask_name(self: Any, context: Any, event: Any) -> set[str]:

@@ -78,6 +78,16 @@ class SINEW_MT_remove_preset(bpy.types.Menu):
             self.layout.operator("sinew.remove_preset", text=label).name = name
 
 
+class SINEW_MT_apply_muscle_preset(bpy.types.Menu):
+    bl_idname = "SINEW_MT_apply_muscle_preset"
+    bl_label = "Muscle Presets"
+    bl_description = "Make the active physical material a muscle with the law, strength and tendons of a preset"
+
+    def draw(self, context: Any) -> None:
+        for name, label, _, _ in choices.muscle_preset_items():
+            self.layout.operator("sinew.apply_muscle_preset", text=label).preset = name
+
+
 def _draw_header(panel: Any, context: Any) -> None:
     if duplicate_result.body_of(context).sinew.materials:
         panel.layout.emboss = "NONE"
@@ -165,6 +175,11 @@ def _draw_muscle_header(panel: Any, context: Any) -> None:
     panel.layout.prop(material.muscle, "enabled", text="")
 
 
+def _draw_muscle_presets(panel: Any, context: Any) -> None:
+    panel.layout.emboss = "NONE"
+    panel.layout.menu("SINEW_MT_apply_muscle_preset", text="", icon="PRESET")
+
+
 @panel(
     "Muscle",
     under="materials",
@@ -172,6 +187,7 @@ def _draw_muscle_header(panel: Any, context: Any) -> None:
     is_often=True,
     bl_options=CLOSED,
     draw_header=_draw_muscle_header,
+    draw_header_preset=_draw_muscle_presets,
 )
 def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
     """Draw the fibres of the active material: activation, direction, law and tendons."""

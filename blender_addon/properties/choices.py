@@ -62,6 +62,13 @@ def fibre_law_items(owner: Any = None, context: Any = None) -> Items:
     return _menu(_words_of(LAWS))
 
 
+def muscle_preset_items(owner: Any = None, context: Any = None) -> Items:
+    """Return the enum items of the muscle presets."""
+    from ...core.mechanics.fibres.presets import PRESETS
+
+    return _menu((preset.name, preset.name, preset.words) for preset in PRESETS)
+
+
 def own_parameters(energy: str) -> tuple[str, ...]:
     """Return the names of the additional material settings of an energy. The tuple is empty for an unknown energy."""
     from ...core.mechanics.energies.registry import ENERGIES

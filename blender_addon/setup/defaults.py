@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import secrets
 from typing import Any
 
 from ...core.foundation.errors import MaterialError
+from ...core.foundation.schema.muscle_settings import MuscleSettings
 from ...core.foundation.schema.settings import MaterialSettings
 from ...core.mechanics.materials.presets import PRESETS
 from ..blend_data.item_lists import own_name
@@ -128,3 +130,10 @@ def fill_material(material: Any, settings: MaterialSettings) -> None:
     material.use_range = settings.painted_modulus is not None
     if settings.painted_modulus is not None:
         material.log_painted_stiffness = math.log10(settings.painted_modulus)
+
+
+def fill_muscle(muscle: Any, settings: MuscleSettings) -> None:
+    """Switch a muscle on and copy ``settings`` to it. Its fibres and activation are kept."""
+    muscle.enabled = True
+    for field in dataclasses.fields(settings):
+        setattr(muscle, field.name, getattr(settings, field.name))

@@ -18,6 +18,7 @@ from ..jobs.job.muscle import FibreCurve, Muscle
 from ..jobs.scene_files.scene_file import read_scene
 from ..jobs.scene_files.surface_file import read_surface, read_tets
 from ..mechanics.energies.own_energy import register_energy
+from ..mechanics.fibres.presets import muscle_preset
 from .frames import Frame, simulate
 from .solid import Solid
 from .writing import write
@@ -39,6 +40,7 @@ __all__ = [
     "Solver",
     "Spring",
     "Surface",
+    "muscle_preset",
     "read_scene",
     "read_surface",
     "read_tets",

@@ -51,6 +51,7 @@ def _names() -> Iterator[str]:
     """Return the names that settings accept."""
     from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
     from sinew.core.mechanics.energies import ENERGIES
+    from sinew.core.mechanics.fibres.presets import PRESETS
     from sinew.core.mechanics.fibres.registry import LAWS
     from sinew.core.numerics.integrators.registry import RULES
 
@@ -60,6 +61,10 @@ def _names() -> Iterator[str]:
         ("Solvers, of `Solver.solver`", [(each.name, each.description) for each in SOLVER_KINDS.values()]),
         ("Time integration, of `Solver.integrator`", integrators),
         ("Fibre laws, of `MuscleSettings.law`", [(each.name, each.description) for each in LAWS.values()]),
+        (
+            "Muscle presets, of `muscle_preset`",
+            [(each.name, f"{each.words}. Sources: {each.source}") for each in PRESETS],
+        ),
     ):
         lines = [f"| `{name}` | {words} |" for name, words in rows]
         yield "\n".join([f"## {title}", "", "| name | |", "|---|---|", *lines])

@@ -27,6 +27,7 @@
 
     [[muscle]]                        # fibres in a material; fields of MuscleSettings
     material = "flesh"                # the name of the material
+    # preset = "Biceps"               # a muscle preset; the fields given here override its values
     activation = [[1, 0], [20, 1]]    # 0 to 1, by frame or one number
     origin = { vertices = [0, 1] }    # the ends between which the fibres run, by vertices or box, or
     insertion = { vertices = [8, 9] }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ...foundation.errors import SettingsError
 from ...foundation.schema.muscle_settings import MuscleSettings
 from ...foundation.schema.settings import MaterialSettings
+from ...mechanics.fibres.presets import muscle_preset
 from ..job.muscle import FibreCurve, Muscle
 from .scene_values import WHERE, Reading, Table, names_of, tables_of
 
@@ -19,12 +21,12 @@ def read_muscles(scene: dict[str, Any], body: Reading, materials: Sequence[Mater
 
     Raises SettingsError or MaterialError if a table has errors.
     """
-    known = names_of(MuscleSettings) | {"material", "activation", "origin", "insertion", "curves", "map"}
+    known = names_of(MuscleSettings) | {"preset", "material", "activation", "origin", "insertion", "curves", "map"}
     names = [material.name for material in materials]
     return tuple(
         Muscle(
             names.index(table.word("material", names)),
-            MuscleSettings(**table.given(MuscleSettings)),
+            _settings(table),
             table.keyed("activation", 0.0),
             _end(table, "origin", body),
             _end(table, "insertion", body),
@@ -33,6 +35,12 @@ def read_muscles(scene: dict[str, Any], body: Reading, materials: Sequence[Mater
         )
         for table in tables_of(scene, "muscle", body, known)
     )
+
+
+def _settings(table: Table) -> MuscleSettings:
+    """Return the settings of a muscle: its own entries, on top of its preset."""
+    own = table.given(MuscleSettings)
+    return replace(muscle_preset(table.text("preset", "")), **own) if "preset" in table else MuscleSettings(**own)
 
 
 def _end(table: Table, name: str, body: Reading) -> np.ndarray:

@@ -219,6 +219,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "disable": (two_materials, {}),
     "add_material": (nothing, {"preset": "Bone"}),
     "apply_preset": (two_materials, {"preset": "Rubber"}),
+    "apply_muscle_preset": (nothing, {"preset": "Calf"}),
     "remove_material": (two_materials, {}),
     "move_material": (two_materials, {"direction": "UP"}),
     "paint_material": (nothing, {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
 import bpy
@@ -21,6 +22,7 @@ from sinew.blender_addon.setup.copying import copy_settings
 from sinew.blender_addon.setup.drawn_muscle import passes_of
 from sinew.core.foundation.errors import MaterialError, MeshError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
+from sinew.core.mechanics.fibres.presets import PRESETS
 from sinew.core.mechanics.fibres.registry import LAWS
 from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.frame_loop.single_body import simulate_body
@@ -74,6 +76,22 @@ def test_properties_mirror_the_settings(body):
             assert prop.hard_min == pytest.approx(low) and prop.hard_max == pytest.approx(high, rel=1e-6)
             assert prop.default == pytest.approx(field.default, rel=1e-6)
     assert [item[0] for item in choices.fibre_law_items()] == list(LAWS)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_a_preset_sets_the_muscle(muscle, body, preset):
+    """Fibres and activation are kept."""
+    muscle.enabled = False
+    assert bpy.ops.sinew.apply_muscle_preset(preset=preset.name) == {"FINISHED"}
+    (read,) = make_job(body, bpy.context).body.muscles
+    for name, value in dataclasses.asdict(preset.settings).items():
+        assert getattr(read.settings, name) == (value if isinstance(value, str) else pytest.approx(value, rel=1e-6))
+    assert list(read.origin) == [0, 1, 2, 3] and list(read.activation) == pytest.approx([0.0, 0.5, 1.0, 1.0])
+
+
+def test_the_menu_lists_the_presets(muscle):
+    drawn = drawn_by(bpy.types.SINEW_MT_apply_muscle_preset)
+    assert drawn.operators == [("sinew.apply_muscle_preset", preset.name) for preset in PRESETS]
 
 
 def test_a_keyed_muscle_contracts(muscle, body):

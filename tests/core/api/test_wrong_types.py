@@ -162,6 +162,7 @@ def _psi(a: Any, b: Any, c: Any, mu: Any, lam: Any) -> Any:
 
 
 FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "muscle_preset": (sw.muscle_preset, {"name": "Biceps"}),
     "read_scene": (sw.read_scene, {"path": "scene.toml"}),
     "read_surface": (sw.read_surface, {"path": "a.obj"}),
     "read_tets": (sw.read_tets, {"path": "a.msh"}),

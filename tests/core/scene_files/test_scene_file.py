@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sinew.core.foundation.schema.settings import ContactSettings, DepthSettings
 from sinew.core.jobs.job.pair import PairSettings
 from sinew.core.jobs.scene_files.scene_file import read_scene
 from sinew.core.jobs.scene_files.surface_file import read_surface
+from sinew.core.mechanics.fibres.presets import muscle_preset
 
 from ..jobs import box_surface
 
@@ -208,6 +210,13 @@ def test_what_acts_from_outside_is_read(scene):
     assert muscle.origin.tolist() == [0, 1] and np.array_equal(muscle.insertion, spring.vertices)
 
 
+def test_fields_of_a_muscle_override_its_preset(scene):
+    own = 'preset = "Calf"\ntendon = 0.1'
+    scene.write_text(SCENE + SURROUNDINGS.replace("strength = 2e5", own))
+    (muscle,) = read_scene(scene).body.muscles
+    assert muscle.settings == replace(muscle_preset("Calf"), tendon=0.1)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -234,6 +243,7 @@ def test_what_acts_from_outside_is_read(scene):
         ("stiffness = 0.1", "stiffness = 0.05", "stiffness factor of a vibration"),
         ('material = "flesh"\nstrength', 'material = "steel"\nstrength', "material of muscle 1 is 'steel'"),
         ("origin = { vertices = [0, 1] }", "origin = [0, 1]", "origin of muscle 1 is not a table"),
+        ('material = "flesh"\nstrength = 2e5', 'material = "flesh"\npreset = "Wing"', "muscle preset “Wing”"),
         ("origin = { vertices = [0, 1] }", "", "has no origin"),
         ("origin = { vertices = [0, 1] }", "curves = [[1, 2]]", "curve of muscle 1 does not have two points"),
         ("[3, 1]]\norigin", "[3, 2]]\norigin", "outside 0 to 1"),
