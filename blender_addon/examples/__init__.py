@@ -16,10 +16,12 @@ from . import (
     coiling_snake,
     crawling_worm,
     curling_arm,
+    hydrostatic_tongue,
     jelly_bear,
     jelly_plate,
     pile_of_jellies,
     side_by_side,
+    six_muscle_face,
     squeezed_ball,
     squeezing_hand,
     turning_drum,
@@ -41,6 +43,8 @@ EXAMPLES: dict[str, ModuleType] = {
     "curling_arm": curling_arm,
     "crawling_worm": crawling_worm,
     "beating_heart": beating_heart,
+    "six_muscle_face": six_muscle_face,
+    "hydrostatic_tongue": hydrostatic_tongue,
 }
 
 

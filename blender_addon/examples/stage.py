@@ -95,6 +95,16 @@ class Stage:
         surface["Transmission Weight"].default_value = transmission
         return material
 
+    def paint(self, mesh: Any, colours: np.ndarray) -> None:
+        """Give the vertices of ``mesh`` the ``colours`` (n,4), which its first Blender material shows."""
+        layer = mesh.color_attributes.new("Colour", "FLOAT_COLOR", "POINT")
+        layer.data.foreach_set("color", np.asarray(colours, dtype=np.float32).ravel())
+        nodes, links = mesh.materials[0].node_tree.nodes, mesh.materials[0].node_tree.links
+        attribute = nodes.new("ShaderNodeAttribute")
+        attribute.attribute_name = layer.name
+        surface = next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+        links.new(attribute.outputs["Color"], surface.inputs["Base Color"])
+
     def frame(self, seconds: float) -> int:
         """Return the number of the frame ``seconds`` after the scene's first frame."""
         render = self.scene.render

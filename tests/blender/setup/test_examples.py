@@ -11,7 +11,7 @@ from sinew.blender_addon.objects.contact_groups import group_of
 from sinew.blender_addon.scene_import.job_in import make_job
 
 FRAMES = 3
-LARGE = {"pile_of_jellies", "closing_lips", "squeezing_hand", "coiling_snake", "turning_drum"}
+LARGE = {"pile_of_jellies", "closing_lips", "squeezing_hand", "coiling_snake", "turning_drum", "six_muscle_face"}
 """Baked in one Blender alone: what they bake differs in none."""
 
 

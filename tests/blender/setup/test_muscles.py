@@ -24,7 +24,6 @@ from sinew.core.foundation.errors import MaterialError, MeshError
 from sinew.core.foundation.schema.muscle_settings import MuscleSettings
 from sinew.core.mechanics.fibres.presets import PRESETS
 from sinew.core.mechanics.fibres.registry import LAWS
-from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -170,36 +169,6 @@ def test_selected_vertices_become_an_end(muscle, body):
     bpy.ops.object.mode_set(mode="OBJECT")
     with pytest.raises(MaterialError, match="no insertion"):
         make_job(body, bpy.context)
-
-
-def example_surfaces(name, cells, frames):
-    """Return the surface (n,3) of the simulated example in each frame, with ``cells`` across."""
-    bpy.ops.sinew.add_example(example=name)
-    body = bpy.context.object
-    body.sinew.cells_across, body.sinew.frame_end = cells, body.sinew.frame_start + frames
-    job = make_job(body, bpy.context)
-    prepared = prepare(job)
-    return [prepared.surface(one.state.positions, k) for k, (one,) in enumerate(simulate_group([job], [prepared]))]
-
-
-def test_the_arm_lifts_its_hand_and_bulges(saved):
-    """The example with large cells, to the frame of full activation."""
-    frames = example_surfaces("curling_arm", 16, 34)
-    X, hand = frames[0], np.argmin(frames[0][:, 1])
-    front = np.abs(X[:, 2] - 0.15) < 0.03
-    assert frames[-1][hand, 2] > min(frame[hand, 2] for frame in frames[:14]) + 0.15
-    assert frames[-1][front, 1].min() < frames[8][front, 1].min() - 0.003
-
-
-def test_the_worm_crawls_forward(saved):
-    """Two waves move it by more than a centimetre each."""
-    x = [surface[:, 0].mean() for surface in example_surfaces("crawling_worm", 24, 52)]
-    assert x[28] > x[4] + 0.01 and x[52] > x[28] + 0.01
-
-
-def test_the_heart_shortens_with_each_beat(saved):
-    heights = [np.ptp(surface[:, 2]) for surface in example_surfaces("beating_heart", 12, 30)]
-    assert min(heights[4:14]) < 0.93 * max(heights[14:24]) and min(heights[22:]) < 0.93 * max(heights[14:24])
 
 
 def test_a_muscle_is_mirrored_by_name(muscle, body):

@@ -1,0 +1,1 @@
+"""Smooth shapes of examples from signed distances, without Blender's operators."""
