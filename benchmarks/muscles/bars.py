@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -104,3 +105,9 @@ def run(model: Model, solver: str, loads: Sequence[Load | None], step: float = S
         counts.append(report.iterations)
         converged &= report.converged
     return Run(state.positions, counts, converged)
+
+
+def twist(X: np.ndarray, x: np.ndarray) -> float:
+    """Return the angle, degrees, by which points (k,3) are turned about the x axis from ``X`` to ``x``."""
+    A, B = X - X.mean(axis=0), x - x.mean(axis=0)
+    return math.degrees(math.atan2((A[:, 1] * B[:, 2] - A[:, 2] * B[:, 1]).sum(), (A[:, [1, 2]] * B[:, [1, 2]]).sum()))

@@ -13,7 +13,7 @@ from ...core.foundation.events import ignore
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..elements.bars import LENGTH
 from ..registry import Case, Row, row
-from .bars import ENDS, MODULUS, STEP, Bar, bar, fibres, run
+from .bars import ENDS, MODULUS, STEP, Bar, bar, fibres, run, twist
 
 SLOW, STEPS = 100.0, 8
 """Length of a step, s, so long that inertia vanishes; number of steps."""
@@ -66,9 +66,8 @@ def _twist() -> Iterable[Row]:
         loads = [fibres(of, "target_length", 3.0 * MODULUS, min(1.0, (k + 1) / 4)) for k in range(STEPS)]
         end = of.model.mesh.rest_positions[:, 0] > (0.5 - ENDS) * LENGTH
         X, x = of.model.mesh.rest_positions[end], run(of.model, "mixed_fem", loads, SLOW).positions[end]
-        A, B = X - X.mean(axis=0), x - x.mean(axis=0)
-        angles.append(math.atan2((A[:, 1] * B[:, 2] - A[:, 2] * B[:, 1]).sum(), (A[:, [1, 2]] * B[:, [1, 2]]).sum()))
-        yield row("twist", f"{cells} cells: angle", math.degrees(angles[-1]), "degrees")
+        angles.append(twist(X, x))
+        yield row("twist", f"{cells} cells: angle", angles[-1], "degrees")
     yield row("twist", "difference / finer", abs(angles[0] - angles[1]) / abs(angles[1]), at_most=FINER)
 
 
