@@ -24,20 +24,20 @@ HIGH = 0.2
 FLESH = 1.5e4
 """Young's modulus of the flesh, Pa."""
 MUSCLES = {
-    "Zygomaticus": (((0.064, -0.058, -0.002), 0.7), ((0.056, -0.074, -0.028), 1.0), ((0.036, -0.080, -0.057), 0.8)),
-    "Depressor": (((0.030, -0.066, -0.104), 0.7), ((0.036, -0.072, -0.085), 1.0), ((0.037, -0.078, -0.066), 0.8)),
+    "Zygomaticus": (((0.060, -0.046, -0.006), 0.7), ((0.055, -0.068, -0.030), 1.0), ((0.036, -0.079, -0.057), 0.8)),
+    "Depressor": (((0.027, -0.052, -0.100), 0.7), ((0.034, -0.067, -0.085), 1.0), ((0.037, -0.077, -0.066), 0.8)),
     "Corrugator": (
-        ((0.008, -0.082, 0.016), 0.7),
-        ((0.020, -0.087, 0.029), 1.0),
-        ((0.036, -0.087, 0.041), 1.0),
+        ((0.007, -0.075, 0.014), 0.7),
+        ((0.020, -0.084, 0.029), 1.0),
+        ((0.036, -0.086, 0.041), 1.0),
         ((0.050, -0.076, 0.042), 0.7),
     ),
 }
 """Points of each muscle's curve at +X, from the bone to the skin, m, and the radius there relative to the bevel."""
 BEVEL = 0.008
 SMILE = {"Zygomaticus.L": 1.0, "Zygomaticus.R": 1.0}
-FROWN = {"Corrugator.L": 1.0, "Corrugator.R": 1.0, "Depressor.L": 1.0, "Depressor.R": 1.0}
-SMIRK = {"Zygomaticus.L": 1.0, "Corrugator.R": 0.7}
+FROWN = {"Corrugator.L": 0.6, "Corrugator.R": 0.6, "Depressor.L": 1.0, "Depressor.R": 1.0}
+SMIRK = {"Zygomaticus.L": 1.0, "Corrugator.R": 0.5}
 EXPRESSIONS = (
     (0.0, {}), (0.6, SMILE), (0.9, SMILE), (1.5, FROWN), (1.8, FROWN), (2.4, SMIRK), (2.7, SMIRK), (3.1, {}),
 )  # fmt: skip

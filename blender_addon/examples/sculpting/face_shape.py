@@ -15,7 +15,7 @@ from .signed_distances import Solid, carved, ellipsoid, globe, joined, offset, o
 
 SKIN, LIPS, BROWS, GAP = (0.80, 0.47, 0.34), (0.68, 0.29, 0.23), (0.07, 0.028, 0.012), (0.14, 0.03, 0.03)
 """Colours of the skin, of lips and eyebrows, and of the gap between the lips."""
-CENTRE = (0.0, 0.0, -0.01)
+CENTRE = (0.0, -0.011, -0.01)
 EYE, EYE_RADIUS = (0.036, -0.066, 0.010), 0.0235
 """Centre of the eye at +X, and its radius."""
 BONE = 0.012
@@ -132,7 +132,7 @@ def ear_parts() -> list[Part]:
         ellipsoid((0.0, 0.012, 0.0), (0.006, 0.016, 0.020)),
     )
     points, faces = _turned(ear, (0.0, 0.014, 0.0), 40, 61)
-    return [shell((points + (0.086, -0.004, -0.012)) * (side, 1.0, 1.0), faces) for side in SIDES]
+    return [shell((points + (0.085, -0.018, -0.012)) * (side, 1.0, 1.0), faces) for side in SIDES]
 
 
 def lid_parts(open_angles: tuple[float, float]) -> list[Part]:

@@ -19,8 +19,8 @@ HINGE, OPEN = np.array([0.0, 0.075, -0.008]), math.radians(33.0)
 BODY, MOUTH = (0.16, 0.20, 0.46), (0.20, 0.015, 0.03)
 EYE, EYE_RADIUS = (0.029, -0.038, 0.058), 0.0235
 """Centre of the eye at +X before the head is opened, and its radius."""
-_JAW_HOLE = ellipsoid((0.0, -0.004, -0.010), (0.050, 0.064, 0.020))
-_HEAD_HOLE = ellipsoid((0.0, -0.004, 0.0), (0.050, 0.066, 0.024))
+_JAW_HOLE = ellipsoid((0.0, -0.004, -0.012), (0.052, 0.066, 0.014))
+_HEAD_HOLE = ellipsoid((0.0, -0.004, 0.0), (0.052, 0.068, 0.012))
 
 
 def tongue_size(part: float) -> tuple[float, float, float]:
@@ -70,10 +70,10 @@ def opened(points: np.ndarray) -> np.ndarray:
 def skin() -> tuple[list[Part], np.ndarray]:
     """Return the parts of jaw, head and nape, and the colours (n,4) of their vertices: dark inside the mouth."""
     vectors, faces = globe(np.linspace(0.0, math.pi, 90)[1:-1], np.linspace(-math.pi, math.pi, 121)[:-1])
-    nape, parts, colours = ellipsoid((0.0, 0.068, -0.006), (0.060, 0.030, 0.033)), [], []
-    for solid, hole, centre in ((_jaw(), _JAW_HOLE, (0.0, 0.0, -0.04)), (_head(), _HEAD_HOLE, (0.0, 0.0, 0.035))):
+    nape, parts, colours = ellipsoid((0.0, 0.068, -0.006), (0.057, 0.028, 0.032)), [], []
+    for solid, hole, centre in ((_jaw(), _JAW_HOLE, (0.0, 0.0, -0.04)), (_head(), _HEAD_HOLE, (0.0, 0.0, 0.04))):
         points = on_surface(solid, centre, vectors)
-        inside = np.clip(0.5 - (hole(points) - 0.004) / 0.003, 0.0, 1.0)[:, None]
+        inside = np.clip(0.5 - (hole(points) - 0.0035) / 0.002, 0.0, 1.0)[:, None]
         colours.append(BODY + inside * (np.array(MOUTH) - BODY))
         parts.append(shell(points if centre[2] < 0.0 else opened(points), faces))
     points = on_surface(nape, (0.0, 0.068, -0.006), vectors)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 Solid = Callable[[np.ndarray], np.ndarray]
-FARTHEST, STEPS, CAUTION = 0.3, 40, 0.8
+FARTHEST, STEPS, CAUTION = 0.3, 60, 0.8
 """Distance from which rays are traced inwards, number of steps, and factor on the distances, which are estimates."""
 
 
