@@ -36,9 +36,19 @@ SAME = 1e-4
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Yield one case per scene."""
+    """Yield one case per scene, and the swing without fibres."""
+    yield Case("iterations_none", _no_fibres)
     for name in SCENES:
         yield Case(f"iterations_{name.replace(',', '').replace(' ', '_')}", partial(_iterations, name))
+
+
+def _no_fibres() -> Iterable[Row]:
+    """Yield the iterations of the same swing without fibres: no fibres can take fewer."""
+    warm_up(ignore)
+    of = bar(CELLS)
+    for solver in ("newton", "mixed_fem"):
+        found = run(of.model, solver, [None] * SWINGING, gravity=GRAVITY, tolerance=1e-5)
+        yield row("iterations none", f"swing without fibres, {solver}: iterations", sum(found.iterations))
 
 
 def _scene(name: str) -> tuple[Bar, list, list]:

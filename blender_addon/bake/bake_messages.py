@@ -8,6 +8,8 @@ from typing import Any
 from ...core.foundation.errors import SinewError
 from ...core.foundation.events import Mesh
 from ...core.jobs.job.job import Job
+from ...core.jobs.job.muscle import overlap_words
+from ..blend_data.list_animation import animated
 from ..objects.render_differences import collider_words
 from ..scene_import.colliders_in import collider_objects
 from ..setup import recommendations
@@ -54,6 +56,16 @@ def nowhere_words(job: Job) -> str:
     )
 
 
+def relaxed_words(obj: Any) -> str:
+    """Return a warning about materials whose activation is animated although they are no muscles, or ""."""
+    idle = [
+        material.name
+        for k, material in enumerate(obj.sinew.materials)
+        if not material.muscle.enabled and "activation" in animated(obj, f"sinew.materials[{k}].muscle")
+    ]
+    return " ".join(f"“{name}” has an animated activation but no fibers: switch on Muscle." for name in idle)
+
+
 def no_pin_words(obj: Any, job: Job) -> str:
     """Return a warning about a pin group without pinned vertices, or "".
 
@@ -79,4 +91,5 @@ def colliders_in_renders(obj: Any, context: Any) -> str:
 def note_warnings(obj: Any, job: Job) -> None:
     """Store the warnings about unassigned materials and missing pins in the bake record, for the panel."""
     record = obj.sinew.bake
-    record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)
+    found = nowhere_words(job), relaxed_words(obj), overlap_words(job.body.muscles, job.body.materials)
+    record.material_warning, record.pin_warning = " ".join(filter(None, found)), no_pin_words(obj, job)

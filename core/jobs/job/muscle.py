@@ -13,6 +13,9 @@ from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.muscle_settings import MuscleSettings
 from ...foundation.schema.settings import MaterialSettings
 
+SAMPLES, OVERLAP = 17, 0.3
+"""Points of a curve that are tested against other muscles, and the fraction of them that may lie inside another one."""
+
 
 @dataclass(frozen=True)
 class FibreCurve:
@@ -99,6 +102,43 @@ def check_muscles(muscles: Sequence[Muscle], materials: Sequence[MaterialSetting
         raise MaterialError(f"Two muscles use the material “{name}”.", "Give each muscle a material of its own.")
     for muscle in muscles:
         _check(muscle, f"The muscle “{materials[muscle.material].name}”", vertices, frames)
+
+
+def overlap_words(muscles: Sequence[Muscle], materials: Sequence[MaterialSettings]) -> str:
+    """Return a warning about muscles along curves of which a large part lies inside another muscle, or ""."""
+    from scipy.spatial import cKDTree  # slow to import
+
+    samples = [
+        (k, *_samples(curve)) for k, muscle in enumerate(muscles) for curve in muscle.curves if curve.radii.any()
+    ]
+    if len({k for k, *_ in samples}) < 2:
+        return ""
+    owners = np.concatenate([np.full(len(points), k) for k, points, _ in samples])
+    points, radii = (np.concatenate([each[part] for each in samples]) for part in (1, 2))
+    tree = cKDTree(points)
+    found = []
+    for k in np.unique(owners):
+        own = np.flatnonzero(owners == k)
+        near = tree.query_ball_point(points[own], radii.max())
+        counts: dict[int, int] = {}
+        for sample, others in zip(own, near, strict=True):
+            distance = np.linalg.norm(points[others] - points[sample], axis=1)
+            for other in set(owners[others][distance < radii[others]].tolist()) - {int(k)}:
+                counts[other] = counts.get(other, 0) + 1
+        found += [(k, other) for other, count in counts.items() if other > k and count > OVERLAP * len(own)]
+    names = [materials[muscle.material].name for muscle in muscles]
+    return " ".join(
+        f"The muscles “{names[a]}” and “{names[b]}” overlap: the lower in the list of materials gets the flesh."
+        for a, b in found
+    )
+
+
+def _samples(curve: FibreCurve) -> tuple[np.ndarray, np.ndarray]:
+    """Return evenly spaced points (s,3) along a curve, and the radii (s,) there."""
+    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve.points, axis=0), axis=1))])
+    at = np.linspace(0.0, lengths[-1], SAMPLES)
+    points = np.column_stack([np.interp(at, lengths, curve.points[:, axis]) for axis in range(3)])
+    return points, np.interp(at, lengths, curve.radii)
 
 
 def _check(muscle: Muscle, words: str, vertices: int, frames: int) -> None:

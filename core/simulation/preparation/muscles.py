@@ -135,7 +135,7 @@ class Muscles:
     Raises
     ------
     MaterialError
-        A muscle contains no cubature point of the subspace.
+        A muscle contains no element with a direction, or no cubature point of the subspace.
     """
 
     def __init__(
@@ -155,10 +155,11 @@ class Muscles:
                 share, direction, part, active = (values[chosen] for values in (share, direction, part, active))
             rows = np.flatnonzero(share > LEAST)
             if not len(rows):
-                raise MaterialError(
-                    f"The muscle “{job.body.materials[muscle.material].name}” contains no cubature point.",
-                    "Raise Cubature Points, or choose Mixed FEM.",
-                )
+                name, missing = job.body.materials[muscle.material].name, "element with a fibre direction"
+                remedy = "Make it thicker, raise the resolution, or check that its fibres do not run in opposite ways."
+                if subspace is not None:
+                    missing, remedy = "cubature point", "Raise Cubature Points, or choose Mixed FEM."
+                raise MaterialError(f"The muscle “{name}” contains no {missing}.", remedy)
             is_tendon = muscle.settings.is_tendon(part[rows])
             for kind, settings in ((~is_tendon, muscle.settings), (is_tendon, muscle.settings.of_tendon)):
                 own = rows[kind]

@@ -384,3 +384,12 @@ def test_a_region_of_bones(body):
         bone.use_deform = False
     with pytest.raises(MeshError, match="no bone that deforms"):
         make_job(body, bpy.context)
+
+
+def test_an_activation_without_fibres_is_told(muscle, body, saved):
+    muscle.enabled = False
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert "animated activation but no fibers: switch on Muscle" in body.sinew.bake.material_warning
+    muscle.enabled = True
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert body.sinew.bake.material_warning == ""

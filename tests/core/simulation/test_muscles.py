@@ -12,7 +12,7 @@ from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSe
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.job import Job
-from sinew.core.jobs.job.muscle import FibreCurve, Muscle
+from sinew.core.jobs.job.muscle import FibreCurve, Muscle, overlap_words
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.mechanics.fibres.registry import LAWS
 from sinew.core.simulation.frame_loop.bake import bake
@@ -180,6 +180,34 @@ def test_two_muscles_of_one_material_are_refused():
     job = arm()
     with pytest.raises(MaterialError, match="Two muscles use the material"):
         job.with_body(muscles=job.body.muscles * 2)
+
+
+def test_muscles_in_one_place_are_told():
+    """Two along each other overlap, two that cross or touch do not."""
+    first = FibreCurve([[0.0, 0.05, 0.05], [0.4, 0.05, 0.05]], [0.02, 0.02])
+    materials = (FLESH, replace(FLESH, name="Biceps"), replace(FLESH, name="Other"))
+    cases = {
+        "along": FibreCurve([[0.1, 0.06, 0.05], [0.5, 0.06, 0.05]], [0.01, 0.01]),
+        "beside": FibreCurve([[0.0, 0.09, 0.05], [0.4, 0.09, 0.05]], [0.02, 0.02]),
+        "across": FibreCurve([[0.2, -0.1, 0.05], [0.2, 0.2, 0.05]], [0.02, 0.02]),
+    }
+    said = {
+        name: overlap_words((Muscle(1, curves=(first,)), Muscle(2, curves=(line,))), materials)
+        for name, line in cases.items()
+    }
+    assert said["along"] == (
+        "The muscles “Biceps” and “Other” overlap: the lower in the list of materials gets the flesh."
+    )
+    assert said["beside"] == said["across"] == ""
+
+
+def test_a_muscle_whose_fibres_cancel_is_refused():
+    """A tube thinner than a cell, whose material fills no element."""
+    line = FibreCurve([[0.02, 0.052, 0.053], [0.38, 0.052, 0.053]], [0.0005, 0.0005])
+    job = arm(muscles=(Muscle(1, curves=(line,)),), materials=(FLESH, replace(FLESH, name="Biceps")))
+    job = job.with_body(resolution=ResolutionSettings(cells_across=3))
+    with pytest.raises(MaterialError, match="“Biceps” contains no (element|tetrahedron).*thicker"):
+        list(simulate_body(job, prepare(job)))
 
 
 def test_a_curve_outside_the_body_is_refused():
