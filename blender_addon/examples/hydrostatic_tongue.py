@@ -7,7 +7,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core.mechanics.fibres.presets import muscle_preset
 from ..scene_import.mesh_in import vertex_positions
 from ..setup.defaults import fill_muscle
 from .sculpting import mouth_shape
@@ -80,6 +79,8 @@ def _line(stage: Stage, name: str, direction: np.ndarray) -> Any:
 
 def _family(stage: Stage, tongue: Any, name: str, weights: np.ndarray, line: Any) -> None:
     """Add a fibre family parallel to a ``line``, with the material ``weights`` (n,), and key its activation."""
+    from ...core.mechanics.fibres.presets import muscle_preset  # imports SciPy, which would delay Blender's start
+
     material = stage.material(tongue, "Soft Flesh", FLESH)
     material.name, material.vertex_group, material.poissons_ratio = name, stage.group(tongue, name, weights), 0.495
     own = material.muscle
