@@ -23,6 +23,18 @@ def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, same
 
 
+def face_neighbours(tets: np.ndarray) -> np.ndarray:
+    """Return the tets across the faces of each tet, (m,4), or -1 at the boundary.
+
+    Column k belongs to the face opposite to corner k. If several tets share a face, each has one of them.
+    """
+    order, same = _sorted_faces(tets)
+    pairs = np.flatnonzero(same)
+    found = np.full(len(order), -1, dtype=np.int64)
+    found[order[pairs]], found[order[pairs + 1]] = order[pairs + 1] // 4, order[pairs] // 4
+    return found.reshape(-1, 4)
+
+
 def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
     """Return the label of the face-connected component of each tet, (m,) int32.
 

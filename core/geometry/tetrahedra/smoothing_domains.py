@@ -1,10 +1,12 @@
-"""Smoothing domains: a partition of a mesh's tets into groups of tets around a common edge.
+"""Smoothing domains: a partition of a mesh's tets into groups of adjacent tets.
 
 All tets of a group have the same strain, the mean of their strains. Linear tets that each have their own strain are too
 stiff in bending, torsion and volume. Elements with mean strains are not (smoothed FEM: Liu, Nguyen-Thoi and Lam, "An
 edge-based smoothed finite element method", J. Sound Vib. 320, 2009; tets: Cazes and Meschke, "An edge-based smoothed
 finite element method for 3D", 2013). In the draft lattice the domains are octahedra: the four tets around each edge
-between the centres of adjacent cells. In other meshes a greedy algorithm selects the edges.
+between the centres of adjacent cells. In other meshes a greedy algorithm groups the tets around edges. A local search
+(:mod:`.domain_search`) replaces its domains where the search finds better ones, as in random tets. Cubes of six tets
+keep those of the greedy algorithm, the cubes.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 
 from ...foundation.kernels.jit import kernel
 from ..mesh.tet_mesh import TetMesh
+from .domain_search import better_domains
 
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 """Corner pairs of a tet's edges."""
@@ -44,7 +47,7 @@ def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarra
     ``energy_index`` (m,): kind of energy density per tet.
     """
     axes = _lattice_axes(mesh)
-    found = _stars(mesh) if axes is None else axes[:, 0] * len(mesh.rest_positions) + axes[:, 1]
+    found = better_domains(mesh, _stars(mesh)) if axes is None else axes[:, 0] * len(mesh.rest_positions) + axes[:, 1]
     star = np.unique(found, return_inverse=True)[1].ravel()
     largest = np.zeros((int(star.max()) + 1, moduli.shape[1]))
     np.maximum.at(largest, star, moduli)
