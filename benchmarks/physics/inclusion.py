@@ -29,7 +29,7 @@ from .lattice import cube_surface, rotation
 
 FLESH = 1e5
 """Young's modulus of the flesh, Pa."""
-BAR = 0.15
+BAR = 0.08
 """Largest relative error of a compliance at two cells."""
 THROUGH = (1.85, 1.95, 2.05, 2.15)
 """Cells across the bone's thickness: its borders are at different positions in the lattice each time."""

@@ -23,7 +23,8 @@ from ..mesh.topology import FACES, face_neighbours
 
 LOST_WEIGHT = 2.0
 """Weight of the lost variation relative to the error of the mean. Fitted to free bars of random tets
-(``docs/benchmarks/elements.md``): the bars are too stiff with larger weights, and too soft with smaller weights.
+(``docs/benchmarks/elements.md``): the bars are too stiff with larger weights, and too soft with smaller weights. With
+8, both errors of one displacement component would count equally.
 """
 
 LARGEST = 12

@@ -29,11 +29,12 @@ MOST_TETS = 9
 The tets surround a common edge, and belong to no domain yet. Each later pass needs one tet less.
 """
 
-CONTRAST = 30.0
+CONTRAST = 4.0
 """Largest ratio of the moduli of two tets in a smoothing domain.
 
-A domain gets the mean modulus of its tets, which share one strain. With a larger ratio, the mean would stiffen the
-softer material too much.
+A domain gets the mean modulus of its tets, which share one strain. With a larger ratio, the mean would move the border
+between bone and flesh: with 30, bone two cells thick whose border is cut parallel to the lattice deflects by up to 7 %
+less than with 4.
 """
 
 
