@@ -108,17 +108,20 @@ def cached_subspace(
 def modes_key(model: Model, modes: int) -> str:
     """Return the SHA-256 of the model data that determine the first ``modes`` modes and the skinning weights."""
     elastic = model.elastic
-    # Rounded to twelve digits, since scaled values differ in the last digits.
+    # Rounded, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(
         elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
     )
     numbers = repr((SUBSPACE_FORMAT, modes, elastic.energies))
-    tets = elastic.weights, elastic.energy_index, np.round(mantissa, 12), exponent, model.masses
+    tets = elastic.weights, elastic.energy_index, np.round(mantissa, 8), exponent, model.masses
     held = [model.pinned]
     if model.anchors is not None:
         springs = model.anchors.sorted_indices()
-        mantissa, exponent = np.frexp(springs.data / largest_modulus(model))
-        held += [springs.indptr, springs.indices, np.round(mantissa, 12), exponent]
+        # Relative to the largest entry, since small ones are sums that cancel; 0.0 turns -0 into 0.
+        largest = np.abs(springs.data).max(initial=0.0) / largest_modulus(model)
+        mantissa, exponent = np.frexp(largest)
+        relative = springs.data / max(largest * largest_modulus(model), 1e-300)
+        held += [springs.indptr, springs.indices, np.round(relative, 8) + 0.0, np.round(mantissa, 8), exponent]
     if model.activation_modes is not None:
         held += [model.activation_modes.elements, np.round(model.activation_modes.columns, 6)]
     return digest(
