@@ -208,7 +208,7 @@ def _end_stroke(self: Any, context: Any) -> None:
     ),
     thickness=FloatProperty(
         name="Thickness",
-        description="Diameter of the muscle, as a fraction of the body's thickness",
+        description="Diameter of the muscle, as a fraction of the body's thickness: 0.2 to 0.7",
         default=0.5,
         min=0.05,
         max=1.0,

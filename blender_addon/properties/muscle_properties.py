@@ -72,7 +72,7 @@ class SinewStrokePoint(bpy.types.PropertyGroup):
     """Position at which a stroke enters or leaves a body."""
 
     location: bpy.props.FloatVectorProperty(
-        name="Location", description="Position in world space", size=3, subtype="XYZ"
+        name="Location", description="Position in world space, m: 0 is its origin", size=3, subtype="XYZ"
     )
 
 
