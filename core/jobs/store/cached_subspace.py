@@ -28,7 +28,7 @@ from ...methods.subspaces.reduced_model import (
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
-SUBSPACE_FORMAT = 7
+SUBSPACE_FORMAT = 8
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
@@ -124,6 +124,7 @@ def modes_key(model: Model, modes: int) -> str:
         held += [springs.indptr, springs.indices, np.round(relative, 8) + 0.0, np.round(mantissa, 8), exponent]
     if model.activation_modes is not None:
         held += [model.activation_modes.elements, np.round(model.activation_modes.columns, 6)]
+        held.append(np.round(model.activation_modes.displacements / model.size, 6))
     return digest(
         numbers, model.mesh.rest_positions, model.elements.nodes.vertices, model.elements.nodes.starts, *tets, *held
     )

@@ -22,6 +22,10 @@ class FibreVectors:
     elements : Elements
     indices : (f,) element of each fibre
     directions : (f,3) unit rest direction of each fibre
+
+    Attributes
+    ----------
+    matrix : (f,n) sparse, 1/m: the vectors are ``matrix @ x`` for vertex positions x
     """
 
     def __init__(self, elements: Elements, indices: np.ndarray, directions: np.ndarray) -> None:
@@ -33,19 +37,19 @@ class FibreVectors:
         self._gradients = np.einsum("ki,ki->k", elements.N[rows], np.repeat(directions, counts, axis=0))
         self._blocks = nodes.block_starts[indices]
         shape = len(indices), elements.vertex_count
-        self._matrix = sp.csr_matrix((self._gradients, nodes.vertices[rows], self._starts), shape=shape)
-        self._transposed = self._matrix.T.tocsr()
+        self.matrix = sp.csr_matrix((self._gradients, nodes.vertices[rows], self._starts), shape=shape)
+        self._transposed = self.matrix.T.tocsr()
 
     def __len__(self) -> int:
         return len(self._blocks)
 
     def positions(self, x: np.ndarray) -> np.ndarray:
         """Return the fibre vectors (f,3) for vertex positions x (n,3), m."""
-        return self._matrix @ x
+        return self.matrix @ x
 
     def moved(self, change: np.ndarray) -> np.ndarray:
         """Return the changes (f,3) of the fibre vectors due to displacements ``change`` (n,3), m, of the vertices."""
-        return self._matrix @ change
+        return self.matrix @ change
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Return the gradient (n,3), N, by the vertex positions, from derivatives by the fibre vectors (f,3), N m."""

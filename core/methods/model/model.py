@@ -48,11 +48,13 @@ class ActivationModes(NamedTuple):
     """Deformation by the muscles of a body, for its subspaces.
 
     ``elements`` (e,) bool: True for elements with fibres. ``columns`` (n,k): scalar functions of the vertices whose
-    combinations contain the displacement due to each muscle, without unit.
+    combinations contain the displacement due to each muscle, without unit. ``displacements`` (d,n,3), m: displacements
+    to which cubature is fitted.
     """
 
     elements: np.ndarray
     columns: np.ndarray
+    displacements: np.ndarray
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
+from scipy.spatial import cKDTree
 
 from ...foundation.kernels.jit import summing_kernel
 from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
@@ -23,12 +24,14 @@ from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
 from ...mechanics.energies.tangent import Tangent
+from ...mechanics.fibres.fibre_vectors import FibreVectors
 from ...numerics.linear_solvers.blas_threads import one_blas_thread
 from ...numerics.linear_solvers.registry import Choice
 from ..model.model import Model, Slices
 from ..model.state import State
 from .cubature import Cubature, spectral_clusters, weight_features
 from .dense_system import DenseSystem
+from .fitted_cubature import fitted_cubature
 from .material_parts import material_parts
 from .pin_handles import PinHandles, handle_weights
 from .reduced_elastic import CubatureElastic
@@ -36,13 +39,16 @@ from .reduced_points import ReducedPoints
 from .reduced_stiffness import ReducedStiffness
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
-from .skinning_modes import SkinningModes, skinning_modes
+from .skinning_modes import skinning_modes
 
 STEPS = ("modes", "handles", "cubature", "projection")
 """Names of the steps of the reduction, in order, for progress reports."""
 
 POINTS_A_MODE = 20
 """Default number of cubature points per mode, which avoids spurious motion ([SubMFEM23] Sec. 7.5)."""
+
+FAR = 1e6
+"""Distance of two parts in the features by which elements find their nearest cubature point."""
 
 WATCHED = 500
 """Approximate number of vertices whose displacements decide when iterations stop.
@@ -159,13 +165,12 @@ class ReducedModel:
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return ReducedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 
-    def fibre_vectors(self, indices: np.ndarray, directions: np.ndarray) -> ReducedPoints:
-        """Return the fibre vectors F a as functions of the unknowns.
+    def fibre_vectors(self, vectors: FibreVectors, directions: np.ndarray) -> ReducedPoints:
+        """Return fibre vectors F a of the body's elements as functions of the unknowns.
 
-        ``indices`` (f,): cubature point of each fibre. ``directions`` (f,3): unit rest direction a of each fibre.
+        ``vectors``: the f vectors as functions of the vertex positions. ``directions`` (f,3): unit rest directions a.
         """
-        G = self.elastic.G.reshape(-1, 3, self.unknowns)[indices]
-        return ReducedPoints(directions, np.einsum("fi,fir->fr", directions, G))
+        return ReducedPoints(directions, vectors.matrix @ self.basis)
 
     @property
     def contact_point_budget(self) -> int | None:
@@ -274,44 +279,45 @@ def find_subspace(
     transform = np.zeros((len(kept), basis.shape[1]))
     transform[kept] = basis
     on_progress("cubature", 0.0)
-    cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(on_progress, "cubature"))
-    return SubspaceParts(
+    none = Cubature(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64))
+    parts = SubspaceParts(
         found.weights,
         found.eigenvalues,
         found.islands,
         group,
         np.hstack([free, given]),
         transform,
-        *cubature,
+        *none,
     )
+    return parts.at(find_cubature(model, parts, points or POINTS_A_MODE * modes, partial(on_progress, "cubature")))
 
 
 def find_cubature(
-    model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
+    model: Model, found: SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
     """Return a cubature with about ``points`` elements, clustered by skinning weights.
 
-    ``found``: skinning modes with these weights.
+    ``found``: arrays of the subspace; its cubature is not used. In a body with muscles, half of the points are those of
+    clusters, the other half are added by :func:`.fitted_cubature.fitted_cubature`.
     """
     features = model.elements.mean(weight_features(found.weights, found.eigenvalues, model.mesh))
     elastic, parts = model.elastic, material_parts(model, found.islands)
     active = model.activation_modes
-    if active is None or points >= len(parts) or active.elements.all():
+    if active is None or points < 2 * len(np.unique(parts)) or points >= len(parts):
         return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
-    # Muscles deform most, and few points in them push unevenly: half of the points are theirs.
-    is_muscle, found_points = active.elements, []
-    half = min(points // 2, int(is_muscle.sum()))
-    for rows, count in ((np.flatnonzero(is_muscle), half), (np.flatnonzero(~is_muscle), points - half)):
-        count = max(count, len(np.unique(parts[rows])))
-        arrays = (values[rows] for values in (features, elastic.weights, parts))
-        own = spectral_clusters(*arrays, count, on_progress, elastic.youngs_modulus[rows])
-        found_points.append((rows, own))
-    clusters, first = np.empty(len(parts), dtype=np.int64), 0
-    for rows, own in found_points:
-        clusters[rows] = first + own.clusters
-        first += len(own.elements)
-    elements = np.concatenate([rows[own.elements] for rows, own in found_points])
-    return Cubature(elements, np.concatenate([own.weights for _, own in found_points]), clusters)
+
+    def clustering(part: float) -> None:
+        on_progress(0.3 * part)
+
+    def fitting(part: float) -> None:
+        on_progress(0.3 + 0.7 * part)
+
+    clusters = spectral_clusters(features, elastic.weights, parts, points // 2, clustering, elastic.youngs_modulus)
+    basis = _skinning(model, found).basis()[:, : found.transform.shape[1]]
+    fitted = fitted_cubature(model, basis, clusters, points, fitting)
+    # Clusters of the nearest point of the same part, for display.
+    labelled = np.column_stack([features, FAR * parts])
+    return fitted._replace(clusters=cKDTree(labelled[fitted.elements]).query(labelled)[1])
 
 
 @dataclass(frozen=True)
@@ -329,14 +335,20 @@ def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
     Free unknowns come first. Prescribed unknowns follow: four per group of hard pins (vertices with prescribed
     positions), which define the affine displacement of the group.
     """
-    X = model.mesh.rest_positions
-    coordinates = Coordinates.around(X)
+    skinning = _skinning(model, parts)
     given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]
-    pins = PinHandles(model.pinned, parts.pin_group, given, coordinates.of(X), model.size)
-    transform = block_diag(parts.transform, np.eye(4 * pins.count))
-    skinning = Skinning(model.mesh, np.hstack([parts.weights, parts.pin_weights]), coordinates, transform)
-    pinned = np.arange(parts.transform.shape[1], transform.shape[1])
+    X = model.mesh.rest_positions
+    pins = PinHandles(model.pinned, parts.pin_group, given, skinning.coordinates.of(X), model.size)
+    pinned = np.arange(parts.transform.shape[1], skinning.transform.shape[1])
     return Subspace(in_basis(model, skinning.basis(), pinned, parts.cubature, skinning), parts, pins)
+
+
+def _skinning(model: Model, parts: SubspaceParts) -> Skinning:
+    """Return the skinning that defines the basis: free unknowns first, then four per group of hard pins."""
+    groups = parts.weights.shape[1] + parts.pin_weights.shape[1] - len(parts.transform) // 4
+    transform = block_diag(parts.transform, np.eye(4 * groups))
+    weights = np.hstack([parts.weights, parts.pin_weights])
+    return Skinning(model.mesh, weights, Coordinates.around(model.mesh.rest_positions), transform)
 
 
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:

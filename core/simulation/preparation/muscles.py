@@ -32,8 +32,10 @@ from ...methods.subspaces.space import Space
 ACTIVATIONS = 0.02, 0.3, 0.6, 1.0
 """Activations whose static displacements become activation modes."""
 
-STATIC_STEP, STATIC_ITERATIONS = 100.0, 50
-"""Time step, s, and most iterations of such a static displacement."""
+STATIC_STEP, STATIC_ITERATIONS, STATIC_TOLERANCE = 100.0, 8, 1e-3
+"""Time step, s, most iterations, and tolerance of such a static displacement. It need not be converged: all that counts
+is the space that the displacements span.
+"""
 
 MOST_COLUMNS = 36
 """Largest number of columns of activation modes: a body with more than 12 muscles gets the most important ones."""
@@ -135,7 +137,7 @@ class Muscles:
     Raises
     ------
     MaterialError
-        A muscle contains no element with a direction, or no cubature point of the subspace.
+        A muscle contains no element with a direction.
     """
 
     def __init__(
@@ -147,30 +149,26 @@ class Muscles:
         indices, along, weights = [], [], []
         for k, (muscle, each) in enumerate(zip(job.body.muscles, fibres, strict=True)):
             share, direction, part, active = _in_elements(each, model)
-            volumes = share * model.elastic.weights
-            if subspace is not None:
-                chosen, clusters = subspace.parts.elements, subspace.parts.clusters
-                # The fibres of a cluster's elements, so that the muscle has its whole strength.
-                volumes = np.bincount(clusters, volumes, minlength=len(chosen))
-                share, direction, part, active = (values[chosen] for values in (share, direction, part, active))
             rows = np.flatnonzero(share > LEAST)
             if not len(rows):
-                name, missing = job.body.materials[muscle.material].name, "element with a fibre direction"
-                remedy = "Make it thicker, raise the resolution, or check that its fibres do not run in opposite ways."
-                if subspace is not None:
-                    missing, remedy = "cubature point", "Raise Cubature Points, or choose Mixed FEM."
-                raise MaterialError(f"The muscle “{name}” contains no {missing}.", remedy)
+                raise MaterialError(
+                    f"The muscle “{job.body.materials[muscle.material].name}” contains no element with a fibre direction.",
+                    "Make it thicker, raise the resolution, or check that its fibres do not run in opposite ways.",
+                )
             is_tendon = muscle.settings.is_tendon(part[rows])
             for kind, settings in ((~is_tendon, muscle.settings), (is_tendon, muscle.settings.of_tendon)):
                 own = rows[kind]
                 first = sum(len(found) for found in indices)
                 indices.append(own)
                 along.append(direction[own])
-                weights.append(volumes[own])
+                weights.append((share * model.elastic.weights)[own])
                 factor = active[own] if settings is muscle.settings else np.zeros(len(own))
                 self._parts.append(_Part(slice(first, first + len(own)), settings, factor, k))
-        self.vectors = space.fibre_vectors(np.concatenate(indices), np.concatenate(along))
+        chosen, directions = np.concatenate(indices), np.concatenate(along)
         self._weights = np.concatenate(weights)
+        self.vectors = model.fibre_vectors(chosen, directions)
+        if subspace is not None:
+            self.vectors = subspace.model.fibre_vectors(self.vectors, directions)
 
     def load(self, activation: Sequence[float]) -> FibrePotential:
         """Return the load of the muscles at an ``activation`` per muscle, 0 to 1."""
@@ -218,13 +216,13 @@ def activation_modes(job: Job, fibres: Sequence[MuscleFibres], model: Model, pin
     so that the rotated deformation is in the subspace too.
     """
     muscles, count = Muscles(job, fibres, model, model, None), len(fibres)
-    still = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=STATIC_ITERATIONS)
+    still = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=STATIC_ITERATIONS, tolerance=STATIC_TOLERANCE)
     rest = model.mesh.rest_positions
     springs = PinSprings(pinned, model.youngs_modulus, model.points).holding(
         min(1, job.frame_count - 1), np.ones(len(model.mesh.tets))
     )
     holding = [] if springs is None else [Springs(springs.points, springs.stiffness, springs.points.positions(rest))]
-    columns = []
+    columns, displacements = [], []
     for k in range(count):
         solver, state = make_solver(model, still), model.rest_state()
         for activation in ACTIVATIONS:
@@ -232,6 +230,7 @@ def activation_modes(job: Job, fibres: Sequence[MuscleFibres], model: Model, pin
             state, _report = solver.step(state, rest[model.pinned], STATIC_STEP, [load, *holding])
             state = model.state_at(state.positions)
             moved = state.positions - rest
+            displacements.append(moved)
             columns.append(moved / max(np.abs(moved).max(), 1e-12 * model.size))
     found = np.hstack(columns)
     if found.shape[1] > MOST_COLUMNS:
@@ -239,7 +238,7 @@ def activation_modes(job: Job, fibres: Sequence[MuscleFibres], model: Model, pin
         found = left[:, :MOST_COLUMNS] * (sizes[:MOST_COLUMNS] / np.abs(left[:, :MOST_COLUMNS]).max(axis=0))
         found /= np.abs(found).max(axis=0)
     shares = sum(_in_elements(each, model)[0] for each in fibres)
-    return ActivationModes(shares > LEAST, found)
+    return ActivationModes(shares > LEAST, found, np.array(displacements))
 
 
 def _in_elements(fibres: MuscleFibres, model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
