@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
 from ...core.mechanics.assembly.elements import Elements
 from ...core.mechanics.forces.step_potential import Motion, StepPotential
 from ...core.methods.model.model import build_model
@@ -72,10 +73,14 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def curl(cells: int, turn: np.ndarray, ratio: float, smoothed: bool) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the curl of a bar of the draft lattice (:func:`curl_of`), ``cells`` through."""
+    return curl_of(lattice_bar(cells, turn), turn, ratio, smoothed)
+
+
+def curl_of(mesh: TetMesh, turn: np.ndarray, ratio: float, smoothed: bool) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the angle, rad, by which the bar's free end has turned at rest; positions (n,3) m in the frame of the bar;
     tets.
     """
-    mesh = lattice_bar(cells, turn)
     X = mesh.rest_positions @ turn
     model = build_model(
         mesh,
@@ -102,7 +107,8 @@ def curl(cells: int, turn: np.ndarray, ratio: float, smoothed: bool) -> tuple[fl
     return math.atan2(s, c), x, mesh.tets
 
 
-def _spread(angles: Sequence[float]) -> float:
+def spread(angles: Sequence[float]) -> float:
+    """Return the largest difference between angles over their mean."""
     return (max(angles) - min(angles)) / abs(float(np.mean(angles)))
 
 
@@ -116,7 +122,7 @@ def _curls(cells: int) -> Iterable[Row]:
                 angle, x, tets = curl(cells, turn, ratio, smoothed)
                 angles.append(angle)
                 shot = shot or Snapshot("curled", x, tets)
-            spreads.append(_spread(angles))
+            spreads.append(spread(angles))
             shown[f"{words}, {name}"] = [math.degrees(each) for each in angles]
             listed = " ".join(f"{each:.1f}" for each in shown[f"{words}, {name}"])
             yield row(case, f"{words}, {name}: curl at nu 0.45, 0.49, 0.499", listed, "°")

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...core.foundation.events import ignore
 from ...core.simulation.frame_loop.compile_kernels import warm_up
-from ..elements.bars import LENGTH
+from ..elements.bars import LENGTH, SEEDS, shaken_bar
+from ..elements.curl import RATIOS, curl_of, spread
 from ..registry import Case, Row, row
 from .bars import ENDS, MODULUS, STEP, Bar, bar, fibres, run, twist
 
@@ -21,6 +22,8 @@ CONTRACTION, VOLUME = 0.4, 0.01
 """Contraction of a free bar, and largest change of its volume."""
 FINER = 0.05
 """Largest difference of the twist from that of a bar with half the cell size."""
+CURLED, SAME_CURL = 4, 0.05
+"""Cells through a bar of random tets, and the largest difference between curls at two Poisson's ratios."""
 CAPPED, CLOSE = 5, 1e-3
 """Iterations of a capped step, and the largest distance from converged steps, in sizes of the body."""
 COST = 1.15
@@ -32,6 +35,7 @@ def cases(data: Path | None) -> Iterator[Case]:
     """Yield the cases."""
     yield Case("volume", _volume)
     yield Case("twist", _twist)
+    yield Case("curl_random", _curl_random)
     yield Case("contrast", _contrast)
     yield Case("cost", _cost)
 
@@ -69,6 +73,20 @@ def _twist() -> Iterable[Row]:
         angles.append(twist(X, x))
         yield row("twist", f"{cells} cells: angle", angles[-1], "degrees")
     yield row("twist", "difference / finer", abs(angles[0] - angles[1]) / abs(angles[1]), at_most=FINER)
+
+
+def _curl_random() -> Iterable[Row]:
+    """Yield the curl of bars of random tets, of which one half contracts, by Poisson's ratio."""
+    for smoothed in (True, False):
+        words, spreads = "smoothed" if smoothed else "plain", []
+        for seed in SEEDS:
+            mesh = shaken_bar(CURLED, seed)
+            angles = [curl_of(mesh, np.eye(3), ratio, smoothed)[0] for ratio in RATIOS]
+            spreads.append(spread(angles))
+            listed = " ".join(f"{math.degrees(each):.1f}" for each in angles)
+            yield row("curl_random", f"{words}, seed {seed}: curl at nu 0.45, 0.49, 0.499", listed, "degrees")
+        bar = SAME_CURL if smoothed else None
+        yield row("curl_random", f"{words}: differences of curls over their mean, largest", max(spreads), at_most=bar)
 
 
 def _limb() -> tuple[Bar, list]:
