@@ -60,6 +60,7 @@ def apply_layers(
     carry_map : function that transfers a map, 0 to 1, from the surface's vertices, (n,), to the tets, (m,)
     """
     below = None if surface is None or not layers else SurfaceDepth(surface)
+    extents = _Extents.of(mesh)
     is_cut = np.zeros(len(weights), dtype=bool)
     empty = []
     for number, layer in enumerate(layers):
@@ -71,7 +72,7 @@ def apply_layers(
             )
         part = np.ones(len(weights))
         if layer.surfaces:
-            part *= fraction_inside(mesh, layer.surfaces, below)
+            part *= fraction_inside(mesh, layer.surfaces, below, extents)
         if layer.depth is not None:
             if below is None:
                 raise MaterialError("A layer by depth needs the body's surface.", "Give the body's surface mesh.")
@@ -82,16 +83,39 @@ def apply_layers(
             part *= carry_map(layer.map)
         if not part.any():
             empty.append(number)
-        weights *= (1.0 - part)[:, None]
-        weights[:, layer.material] += part
+        rows = np.flatnonzero(part)
+        weights[rows] *= (1.0 - part[rows])[:, None]
+        weights[rows, layer.material] += part[rows]
     return Laid(tuple(empty), is_cut)
 
 
-def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None) -> np.ndarray:
+class _Extents(NamedTuple):
+    """Centroids of the tets, (m,3) m, and the distance from each centroid to the farthest corner, (m,) m."""
+
+    centroids: np.ndarray
+    reach: np.ndarray
+
+    @classmethod
+    def of(cls, mesh: TetMesh) -> _Extents:
+        corners = mesh.rest_positions[mesh.tets]
+        centroids = corners.mean(axis=1)
+        return cls(centroids, np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1))
+
+    def near(self, surface: SurfaceMesh) -> np.ndarray:
+        """Return the mask (m,) of the tets whose sphere touches the bounding box of a surface."""
+        low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
+        reach = self.reach[:, None]
+        return ((self.centroids + reach >= low) & (self.centroids - reach <= high)).all(axis=1)
+
+
+def fraction_inside(
+    mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: SurfaceDepth | None, extents: _Extents | None = None
+) -> np.ndarray:
     """Return the fraction of each tet that is inside any of the closed ``surfaces``, (m,).
 
     Parts of the tet outside the body do not count. ``below`` measures depths below the body's surface, which decide
-    which part of a tet is inside the body. If ``below`` is None, every tet counts entirely.
+    which part of a tet is inside the body. If ``below`` is None, every tet counts entirely. ``extents``: those of the
+    mesh, if known.
     """
     for surface in surfaces:
         surface.validate()
@@ -100,9 +124,12 @@ def fraction_inside(mesh: TetMesh, surfaces: Sequence[SurfaceMesh], below: Surfa
     def deepest(points: np.ndarray) -> np.ndarray:
         return np.max([region.at(points) for region in regions], axis=0)
 
-    centroids, reach = _extents(mesh)
-    deep = deepest(centroids)
-    mixed = np.flatnonzero(np.abs(deep) < reach)
+    extents = extents or _Extents.of(mesh)
+    near = np.flatnonzero(np.any([extents.near(surface) for surface in surfaces], axis=0))
+    deep = np.full(len(mesh.tets), -np.inf)
+    if len(near):
+        deep[near] = deepest(extents.centroids[near])
+    mixed = np.flatnonzero(np.abs(deep) < extents.reach)
     return _refined(
         (deep > 0.0).astype(np.float64), mixed, mesh, below, lambda probes, width: _sharp(deepest(probes), width)
     )
@@ -114,20 +141,13 @@ def fraction_at_depth(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) 
     Parts of the tet outside the body do not count. If the layer has no fade, the weight is the fraction of the tet in
     the depth range. ``below`` measures depths below the body's surface.
     """
-    centroids, reach = _extents(mesh)
+    centroids, reach = _Extents.of(mesh)
     deep = below.at(centroids)
     # Depth is 1-Lipschitz: tets entirely on one side need no probes.
     mixed = np.flatnonzero((deep + reach > depth.depth) & (deep - reach < depth.depth + depth.fade))
     return _refined(
         _cover(depth, deep), mixed, mesh, below, lambda probes, width: _cover(depth, below.at(probes), width)
     )
-
-
-def _extents(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centroid of each tet, (m,3) m, and the distance from the centroid to the farthest corner, (m,) m."""
-    corners = mesh.rest_positions[mesh.tets]
-    centroids = corners.mean(axis=1)
-    return centroids, np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1)
 
 
 def _refined(
@@ -148,7 +168,8 @@ def _refined(
         if below is not None:
             inside = below.at(probes).reshape(inside.shape) >= 0.0
         count = inside.sum(axis=1)
-        width = np.repeat(np.cbrt(np.abs(mesh.volumes[mixed]) / len(PROBES)), len(PROBES))
+        volumes = TetMesh(mesh.rest_positions, mesh.tets[mixed]).volumes
+        width = np.repeat(np.cbrt(np.abs(volumes) / len(PROBES)), len(PROBES))
         covered = (cover(probes, width).reshape(inside.shape) * inside).sum(axis=1)
         part[mixed] = np.divide(covered, count, out=part[mixed], where=count > 0)
     return part

@@ -24,6 +24,7 @@ from ...mechanics.forces.springs import Springs
 from ...mechanics.materials.fields import MaterialFields
 from ...mechanics.materials.layer import Layer
 from ...mechanics.materials.surface_to_tet_transfer import transfer_map
+from ...methods.eigenfit.vibrations import modes_in_space
 from ...methods.model.model import ActivationModes, Model
 from ...methods.solvers import make_solver
 from ...methods.subspaces.reduced_model import Subspace
@@ -37,8 +38,13 @@ STATIC_STEP, STATIC_ITERATIONS, STATIC_TOLERANCE = 100.0, 8, 1e-3
 is the space that the displacements span.
 """
 
-MOST_COLUMNS = 36
-"""Largest number of columns of activation modes: a body with more than 12 muscles gets the most important ones."""
+MANY, MOST_COLUMNS = 12, 36
+"""MANY: largest number of muscles with modes of their own. MOST_COLUMNS: columns of the principal linear displacements
+by more muscles.
+"""
+
+SHIFT = 1e-4
+"""Stiffness per mass, 1/s², that holds a free body in linear displacements: that of the step ``STATIC_STEP``."""
 
 LEAST = 0.05
 """Least weight of the muscle's material in a tet with fibres."""
@@ -116,12 +122,27 @@ def _directions(muscle: Muscle, mesh: TetMesh, embedding: Embedding, tets: np.nd
 
 
 class _Part(NamedTuple):
-    """Fibres ``rows`` that obey one law. ``active`` (f,): factor on the activation of their muscle."""
+    """Fibres ``rows`` that obey one law with the same settings.
+
+    ``active`` (f,): factor on the activation of their muscle, whose index is ``muscle`` (f,).
+    """
 
     rows: slice
     settings: MuscleSettings
     active: np.ndarray
-    muscle: int
+    muscle: np.ndarray
+
+
+class _Fibres(NamedTuple):
+    """Fibres of one muscle with the same settings: elements (f,), directions (f,3), volumes (f,) m³, ``active`` (f,)
+    and ``muscle`` (f,) as in :class:`_Part`.
+    """
+
+    elements: np.ndarray
+    along: np.ndarray
+    volumes: np.ndarray
+    active: np.ndarray
+    muscle: np.ndarray
 
 
 class Muscles:
@@ -144,9 +165,8 @@ class Muscles:
         self, job: Job, fibres: Sequence[MuscleFibres], model: Model, space: Space, subspace: Subspace | None
     ) -> None:
         self._activation = [np.resize(one.activation, job.frame_count) for one in job.body.muscles]
-        self._parts: list[_Part] = []
         self._set: list[float] = []
-        indices, along, weights = [], [], []
+        found: dict[MuscleSettings, list[_Fibres]] = {}
         for k, (muscle, each) in enumerate(zip(job.body.muscles, fibres, strict=True)):
             share, direction, part, active = _in_elements(each, model)
             rows = np.flatnonzero(share > LEAST)
@@ -156,16 +176,19 @@ class Muscles:
                     "Make it thicker, raise the resolution, or check that its fibres do not run in opposite ways.",
                 )
             is_tendon = muscle.settings.is_tendon(part[rows])
-            for kind, settings in ((~is_tendon, muscle.settings), (is_tendon, muscle.settings.of_tendon)):
-                own = rows[kind]
-                first = sum(len(found) for found in indices)
-                indices.append(own)
-                along.append(direction[own])
-                weights.append((share * model.elastic.weights)[own])
+            for own, settings in ((rows[~is_tendon], muscle.settings), (rows[is_tendon], muscle.settings.of_tendon)):
                 factor = active[own] if settings is muscle.settings else np.zeros(len(own))
-                self._parts.append(_Part(slice(first, first + len(own)), settings, factor, k))
-        chosen, directions = np.concatenate(indices), np.concatenate(along)
-        self._weights = np.concatenate(weights)
+                volumes = (share * model.elastic.weights)[own]
+                fibre = _Fibres(own, direction[own], volumes, factor, np.full(len(own), k))
+                found.setdefault(settings, []).append(fibre)
+        # Muscles of the same settings are evaluated together: a body may have hundreds.
+        together = [_Fibres(*map(np.concatenate, zip(*each, strict=True))) for each in found.values()]
+        ends = np.cumsum([len(each.elements) for each in together])
+        self._parts = [
+            _Part(slice(end - len(each.elements), end), settings, each.active, each.muscle)
+            for end, settings, each in zip(ends, found, together, strict=True)
+        ]
+        chosen, directions, self._weights = (np.concatenate([each[i] for each in together]) for i in range(3))
         self.vectors = model.fibre_vectors(chosen, directions)
         if subspace is not None:
             self.vectors = subspace.model.fibre_vectors(self.vectors, directions)
@@ -197,12 +220,13 @@ class Muscles:
         return [float((1.0 - part) * track[before] + part * track[after]) for track in self._activation]
 
     def _law(self, activation: Sequence[float]) -> Callable[[np.ndarray], FibreTerms]:
+        values = np.asarray(activation, dtype=np.float64)
+        active = [values[each.muscle] * each.active for each in self._parts]
+
         def law(stretch: np.ndarray) -> FibreTerms:
             parts = [
-                fibre_law(each.settings.law).terms(
-                    stretch[each.rows], activation[each.muscle] * each.active, each.settings
-                )
-                for each in self._parts
+                fibre_law(each.settings.law).terms(stretch[each.rows], now, each.settings)
+                for each, now in zip(self._parts, active, strict=True)
             ]
             return FibreTerms(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
@@ -210,35 +234,55 @@ class Muscles:
 
 
 def activation_modes(job: Job, fibres: Sequence[MuscleFibres], model: Model, pinned: PinnedSurface) -> ActivationModes:
-    """Return the deformation of the body by each muscle alone, for subspaces.
+    """Return the deformation of the body by its muscles, for subspaces.
 
-    A mode is the static displacement at one of the ``ACTIVATIONS``. Its coordinates x, y, z are three scalar columns,
-    so that the rotated deformation is in the subspace too.
+    Modes are static displacements by each muscle alone at the ``ACTIVATIONS``. Their coordinates x, y, z are three
+    scalar columns each, so that rotated deformations are in the subspace too. If the muscles are many, the modes are
+    the displacements by all together, and the principal ones of the linear displacements by each.
     """
     muscles, count = Muscles(job, fibres, model, model, None), len(fibres)
+    shares = sum(_in_elements(each, model)[0] for each in fibres)
+    if count <= MANY:
+        found = _static_displacements(job, muscles, np.eye(count), model, pinned)
+        return ActivationModes(shares > LEAST, _columns(found), found)
+    found = _static_displacements(job, muscles, np.ones((1, count)), model, pinned)
+    rest = model.mesh.rest_positions
+    pulls = [-muscles.load(ACTIVATIONS[0] * one).gradient(rest) for one in np.eye(count)]
+    linear = _columns(modes_in_space(model, None, np.array(pulls), SHIFT))
+    left, sizes, _ = np.linalg.svd(linear, full_matrices=False)
+    principal = left[:, sizes > 1e-9 * sizes[0]][:, :MOST_COLUMNS]
+    columns = np.hstack([_columns(found), principal / np.abs(principal).max(axis=0)])
+    return ActivationModes(shares > LEAST, columns, found)
+
+
+def _columns(displacements: np.ndarray) -> np.ndarray:
+    """Return the coordinates of displacements (k,n,3) as columns (n,3k), each displacement scaled to a size of 1."""
+    sizes = np.abs(displacements).max(axis=(1, 2), keepdims=True)
+    return np.hstack(list(displacements / np.maximum(sizes, 1e-12 * max(float(sizes.max()), 1e-300))))
+
+
+def _static_displacements(
+    job: Job, muscles: Muscles, sets: np.ndarray, model: Model, pinned: PinnedSurface
+) -> np.ndarray:
+    """Return the static displacements (k,n,3), m, by sets of muscles at the ``ACTIVATIONS``.
+
+    ``sets`` (s,muscles): 1 for the muscles of a set, else 0.
+    """
     still = SolverSettings(gravity=(0.0, 0.0, 0.0), max_iterations=STATIC_ITERATIONS, tolerance=STATIC_TOLERANCE)
     rest = model.mesh.rest_positions
     springs = PinSprings(pinned, model.youngs_modulus, model.points).holding(
         min(1, job.frame_count - 1), np.ones(len(model.mesh.tets))
     )
     holding = [] if springs is None else [Springs(springs.points, springs.stiffness, springs.points.positions(rest))]
-    columns, displacements = [], []
-    for k in range(count):
+    displacements = []
+    for one in sets:
         solver, state = make_solver(model, still), model.rest_state()
         for activation in ACTIVATIONS:
-            load = muscles.load(np.where(np.arange(count) == k, activation, 0.0))
+            load = muscles.load(activation * one)
             state, _report = solver.step(state, rest[model.pinned], STATIC_STEP, [load, *holding])
             state = model.state_at(state.positions)
-            moved = state.positions - rest
-            displacements.append(moved)
-            columns.append(moved / max(np.abs(moved).max(), 1e-12 * model.size))
-    found = np.hstack(columns)
-    if found.shape[1] > MOST_COLUMNS:
-        left, sizes, _ = np.linalg.svd(found, full_matrices=False)
-        found = left[:, :MOST_COLUMNS] * (sizes[:MOST_COLUMNS] / np.abs(left[:, :MOST_COLUMNS]).max(axis=0))
-        found /= np.abs(found).max(axis=0)
-    shares = sum(_in_elements(each, model)[0] for each in fibres)
-    return ActivationModes(shares > LEAST, found, np.array(displacements))
+            displacements.append(state.positions - rest)
+    return np.array(displacements)
 
 
 def _in_elements(fibres: MuscleFibres, model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
