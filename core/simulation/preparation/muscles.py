@@ -171,8 +171,9 @@ class Muscles:
             share, direction, part, active = _in_elements(each, model)
             rows = np.flatnonzero(share > LEAST)
             if not len(rows):
+                name = job.body.materials[muscle.material].name
                 raise MaterialError(
-                    f"The muscle “{job.body.materials[muscle.material].name}” contains no element with a fibre direction.",
+                    f"The muscle “{name}” contains no element with a fibre direction.",
                     "Make it thicker, raise the resolution, or check that its fibres do not run in opposite ways.",
                 )
             is_tendon = muscle.settings.is_tendon(part[rows])
