@@ -34,6 +34,9 @@ MOST_DEFORMATIONS = 24
 CANDIDATES = 8
 """Elements among which additional points are searched, per additional point."""
 
+MOST_CANDIDATES = 5_000
+"""Largest number of such elements."""
+
 ROUNDS = 8
 """Largest number of rounds in which points are added."""
 
@@ -61,7 +64,9 @@ def fitted_cubature(
     of, volumes = model.activation_modes, model.elastic.weights
     if len(cubature.elements) >= points:
         return cubature
-    candidates = _candidates(of.elements, cubature.elements, CANDIDATES * (points - len(cubature.elements)))
+    candidates = _candidates(
+        of.elements, cubature.elements, min(CANDIDATES * (points - len(cubature.elements)), MOST_CANDIDATES)
+    )
     system = _system(model, basis, cubature, candidates, on_progress)
     chosen = np.searchsorted(candidates, cubature.elements)
     prior = cubature.weights / volumes[cubature.elements]
@@ -75,7 +80,8 @@ def fitted_cubature(
         missing = min(batch, points - int((weights > 0.0).sum()))
         if missing <= 0:
             break
-        gain = (system.forces.T @ (system.target - system.forces[:, chosen] @ weights)) / scales
+        missed = system.target - system.forces[:, chosen] @ weights.astype(np.float32)
+        gain = (system.forces.T @ missed.astype(np.float32)) / scales
         gain[chosen] = 0.0
         new = np.argsort(-gain, kind="stable")[:missing]
         new = new[gain[new] > 0.0]
@@ -92,7 +98,10 @@ def fitted_cubature(
 
 
 class _System(NamedTuple):
-    """Scaled forces (q,c) of the candidates at their own volume, and the scaled forces (q,) of all elements."""
+    """Scaled forces (q,c) of the candidates at their own volume, and the scaled forces (q,) of all elements.
+
+    ``forces`` are in single precision: they may take hundreds of megabytes.
+    """
 
     forces: np.ndarray
     target: np.ndarray
@@ -133,7 +142,7 @@ def _system(
         target = solve_triangular(L, total.T.ravel(), lower=True)
         size = float(np.linalg.norm(target))
         if size > 0.0:
-            forces.append(solve_triangular(L, each, lower=True) / size)
+            forces.append((solve_triangular(L, each, lower=True) / size).astype(np.float32))
             targets.append(target / size)
 
     found = model.activation_modes.displacements
@@ -159,7 +168,7 @@ def _bounded(
 
     Sets of bound factors are exchanged as a whole while that lowers their number, else one by one [Judice, Pires 1994].
     """
-    F = system.forces[:, chosen]
+    F = system.forces[:, chosen].astype(np.float64)
     H, g = F.T @ F, F.T @ system.target + ridge * prior
     H[np.diag_indices(len(H))] += ridge
     g -= H @ least

@@ -162,6 +162,21 @@ def test_few_cubature_points_hold_the_contraction():
     assert np.abs(y - x).max() <= 0.06 * np.abs(x - full.body.surface.positions).max()
 
 
+def test_many_muscles_share_activation_modes():
+    """A bar with 14 muscles of one law, which contract together in a subspace as in the full space, within 15 %."""
+    count, x = 14, (np.arange(14) + 0.5) * 0.4 / 14
+    lines = [FibreCurve([[a - 0.012, 0.05, 0.07], [a + 0.012, 0.05, 0.07]], [0.03, 0.03]) for a in x]
+    options = {
+        "muscles": tuple(
+            Muscle(k + 1, MuscleSettings(strength=3e5), RISING, curves=(line,)) for k, line in enumerate(lines)
+        ),
+        "materials": (FLESH, *(replace(FLESH, name=f"Muscle {k}") for k in range(count))),
+    }
+    full, reduced = (arm(solver, **options) for solver in ("mixed_fem", "subspace_mixed_fem"))
+    x, y = baked(full)[-1], baked(reduced)[-1]
+    assert np.abs(y - x).max() <= 0.15 * np.abs(x - full.body.surface.positions).max()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
