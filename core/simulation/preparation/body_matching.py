@@ -92,7 +92,7 @@ visible.
 
 FITTED = "Cubature is fitted to the muscles and to the lowest vibrations instead."
 """Report on a body with muscles in a subspace. Factors on the stiffness of cubature points, which match vibrations, put
-the contracted arm of the benchmark off by up to 72 % of its displacement, and fitted weights by 4 % at most.
+the contracted arm of the benchmark off by up to 72 % of its displacement, and fitted weights by 6 % at most.
 """
 
 TRYING = 0.4
