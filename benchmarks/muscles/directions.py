@@ -62,7 +62,7 @@ def _free() -> Iterable[Row]:
 def _minimum(along: np.ndarray, stiff: float) -> np.ndarray:
     """Return ``F^T F`` (3,3) at the minimum of the matrix's energy (stable Neo-Hookean) and the fibres' (StVK).
 
-    The activation is 1, and the fibres shorten by 0.3. The formulas are written here anew.
+    At full activation, with a shortening of 0.3. Both energies are written out, so that no code of the library is used.
     """
     mu, lam = 0.5 * MODULUS / (1.0 + RATIO), MODULUS * RATIO / (1.0 + RATIO) / (1.0 - 2.0 * RATIO)
     rest = 0.7

@@ -39,6 +39,8 @@ Found = tuple[str, list[Job], list[FrameStore]]
 """
 WITHOUT_FRAMES = ("mesh", "vibrations", "settle")
 """Task modes that do not change the displayed result."""
+UNSEEN = ("mesh", "vibrations")
+"""Task modes without simulated frames, whose end changes no shape in the scene."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Task modes that run on one body without its contact group."""
 STORES = {"vibrations": baking.live_store, "settle": baking.live_store}
@@ -137,7 +139,7 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
 def _start(work: Task, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
     mode, (job, *_), stores = read
     last = job.frame_end if until is None else min(until, job.frame_end)
-    frames = last - job.frame_start + 1 if mode not in ("mesh", "vibrations") else 0
+    frames = last - job.frame_start + 1 if mode not in UNSEEN else 0
     (first, modes), *beside = [(s.folder, baking.wanted_modes(each)) for s, each in zip(stores, _objects(uids))]
     work.start(Order(first, mode, frames, modes, until, tuple(beside)))
 
@@ -186,7 +188,7 @@ def _take(work: Task, names: dict[int, str]) -> str:
     order, message, state = work.order, work.state.message_with_remedy, work.state
     found = [(k, visibility.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
-    if order.mode not in ("mesh", "vibrations"):
+    if order.mode not in UNSEEN:
         if waits_for := next(filter(None, (visibility.in_the_way(obj) for _k, obj, _folder in there)), ""):
             return waits_for
         for name, (_k, obj, folder) in zip(names.values(), found):

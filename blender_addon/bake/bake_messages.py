@@ -57,7 +57,7 @@ def nowhere_words(job: Job) -> str:
 
 
 def relaxed_words(obj: Any) -> str:
-    """Return a warning about materials whose activation is animated although they are no muscles, or ""."""
+    """Return a warning about materials with an animated activation whose switch *Muscle* is off, or ""."""
     idle = [
         material.name
         for k, material in enumerate(obj.sinew.materials)

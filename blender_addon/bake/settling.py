@@ -17,7 +17,7 @@ from ...core.jobs.store.frame_store import FrameStore
 from ...core.numerics.integrators import statics
 from ..scene_export.key_of_shape import displacements_to, new_key, set_key
 from ..scene_import.job_in import job_steps
-from ..scene_import.mesh_in import basis_of, object_to_world, transform
+from ..scene_import.mesh_in import object_to_world, transform, unkeyed_positions
 from ..window.stepwise import Steps
 
 KEY_NAME = "Settled"
@@ -46,7 +46,7 @@ def settle_steps(obj: Any, context: Any) -> Steps[Job]:
         settings, integrator=statics.NAME, substeps=1, max_iterations=max(settings.max_iterations, ITERATIONS)
     )
     body = replace(body, solver=settings)
-    basis = basis_of(obj)
+    basis = unkeyed_positions(obj)
     if not obj.sinew.rest_key and len(basis) == len(body.surface.positions):
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         rest = SurfaceMesh(transform(object_to_world(evaluated, context.scene), basis), body.surface.triangles)
@@ -67,7 +67,7 @@ def put_settled(obj: Any, context: Any, store: FrameStore) -> Any:
         context.view_layer.update()
     moved = displacements_to(obj, target, context)
     key = key or new_key(obj, KEY_NAME)
-    set_key(key, basis_of(obj) + moved)
+    set_key(key, unkeyed_positions(obj) + moved)
     key.value = 1.0
     obj.active_shape_key_index = obj.data.shape_keys.key_blocks.find(KEY_NAME)
     obj.sinew.rest_key = obj.sinew.rest_key or obj.data.shape_keys.reference_key.name

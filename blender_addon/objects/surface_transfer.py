@@ -59,11 +59,6 @@ class SurfaceTransfer:
         found = np.einsum("kv,kvc->kc", self._weights, source[self._corners])
         return np.where(self._near[:, None], found, 0.0)
 
-    @property
-    def reaches(self) -> np.ndarray:
-        """Mask (k,) of the target vertices that are near the source's surface."""
-        return self._near
-
     def points(self, points: np.ndarray) -> np.ndarray:
         """Return points (p,3) near the source, such as those of a curve inside, moved along with its surface.
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.foundation.errors import MeshError
 from ..objects import surface_transfer
 from ..objects.modifier_stack import stack_position
-from ..scene_import.mesh_in import basis_of, triangles_of, vectors_of
+from ..scene_import.mesh_in import triangles_of, unkeyed_positions, vectors_of
 from .key_of_shape import displacements_to, new_key, set_key
 
 LEAST_TURN = math.radians(5.0)
@@ -40,7 +40,7 @@ def add_corrective(obj: Any, target: np.ndarray, bone: Any, context: Any) -> Any
     # The bone's name comes last, so that the key's name ends with the side.
     words = ["Corrective", str(context.scene.frame_current), *([] if bone is None else [bone.name])]
     key = new_key(obj, " ".join(words))
-    set_key(key, basis_of(obj) + moved)
+    set_key(key, unkeyed_positions(obj) + moved)
     key.value = 1.0
     if bone is not None:
         axis, angle = turn_of(bone)
@@ -102,7 +102,7 @@ def mirror_corrective(obj: Any, key: Any) -> Any:
     if other is None:
         missing = bpy.utils.flip_name(target.bone_target)
         raise MeshError(f"The armature “{target.id.name}” has no bone “{missing}”.", "Name its bones with .L and .R.")
-    basis = basis_of(obj)
+    basis = unkeyed_positions(obj)
     transfer = surface_transfer.mirrored(basis, triangles_of(obj.data, mirrored=False))
     moved = transfer.values((vectors_of(key.data, "co") - basis) * [-1.0, 1.0, 1.0])
     if not moved.any():

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.foundation.errors import MeshError
 from ..objects.modifier_stack import cut_after, shown, stack_position
-from ..scene_import.mesh_in import basis_of, mesh_at_position, object_to_world, transform, vertex_positions
+from ..scene_import.mesh_in import mesh_at_position, object_to_world, transform, unkeyed_positions, vertex_positions
 
 PROBE = 1e-2
 """Displacement that measures the map of the modifiers, in sizes of the mesh."""
@@ -69,7 +69,7 @@ def _linear_maps(obj: Any, position: Any, context: Any, posed: np.ndarray) -> np
     had_keys = obj.data.shape_keys is not None
     probe = new_key(obj, "Probe")
     try:
-        basis = basis_of(obj)
+        basis = unkeyed_positions(obj)
         step = PROBE * float(np.ptp(basis, axis=0).max())
         columns = []
         probe.value = 1.0

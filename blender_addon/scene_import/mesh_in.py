@@ -124,7 +124,7 @@ def vertex_positions(mesh: Any) -> np.ndarray:
     return vectors_of(mesh.vertices, "co")
 
 
-def basis_of(obj: Any) -> np.ndarray:
+def unkeyed_positions(obj: Any) -> np.ndarray:
     """Return the vertex positions (n,3) of the mesh without shape keys, in object coordinates."""
     keys = obj.data.shape_keys
     return vertex_positions(obj.data) if keys is None else vectors_of(keys.reference_key.data, "co")

@@ -26,7 +26,6 @@ SMOOTH = 4
 TAPERED = 0.45
 """Radius at the ends of the muscle, relative to its middle."""
 
-
 STRONG = 10.0
 """Strength of a new muscle, in stiffnesses of its own material or of the body's first one: it contracts well."""
 

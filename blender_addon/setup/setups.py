@@ -13,7 +13,7 @@ import numpy as np
 from ...core.foundation.errors import SettingsError
 from ..objects.surface_transfer import SurfaceTransfer
 from ..objects.vertex_weights import set_weights
-from ..scene_import.mesh_in import basis_of, triangles_of
+from ..scene_import.mesh_in import triangles_of, unkeyed_positions
 from ..scene_import.weights_in import group_weights
 from .copying import GROUPS, Values, fill_settings, settings_of
 
@@ -73,7 +73,7 @@ def setup_of(obj: Any) -> Setup:
             curves.append(_curve_of(curve, material["name"], obj))
             material["muscle"]["curve"] = None
     triangles = triangles_of(obj.data, mirrored=False)
-    return Setup(basis_of(obj), triangles, _mapped(settings, _reference), groups, tuple(curves))
+    return Setup(unkeyed_positions(obj), triangles, _mapped(settings, _reference), groups, tuple(curves))
 
 
 def mirrored(setup: Setup) -> Setup:
@@ -105,7 +105,7 @@ def apply_setup(setup: Setup, obj: Any, fit: bool, replace: bool) -> list[str]:
     """
     if not len(setup.triangles) or not len(obj.data.polygons):
         raise SettingsError("A mesh without faces has no surface.", "Choose a mesh with faces.")
-    transfer = SurfaceTransfer(setup.positions, setup.triangles, basis_of(obj), fit)
+    transfer = SurfaceTransfer(setup.positions, setup.triangles, unkeyed_positions(obj), fit)
     left: list[str] = []
     for name, weights in setup.groups.items():
         if replace or name not in obj.vertex_groups:

@@ -28,7 +28,6 @@ from ...methods.eigenfit.vibrations import modes_in_space
 from ...methods.model.model import ActivationModes, Model
 from ...methods.solvers import make_solver
 from ...methods.subspaces.reduced_model import Subspace
-from ...methods.subspaces.space import Space
 
 ACTIVATIONS = 0.02, 0.3, 0.6, 1.0
 """Activations whose static displacements become activation modes."""
@@ -152,8 +151,8 @@ class Muscles:
     ----------
     job : Job
     fibres : fibres of each muscle (:func:`muscle_fibres`)
-    model, space : full model of the body, and the space of the solver
-    subspace : the subspace, if the space is reduced
+    model : full model of the body
+    subspace : the subspace of the solver; None for the full space
 
     Raises
     ------
@@ -161,9 +160,7 @@ class Muscles:
         A muscle contains no element with a direction.
     """
 
-    def __init__(
-        self, job: Job, fibres: Sequence[MuscleFibres], model: Model, space: Space, subspace: Subspace | None
-    ) -> None:
+    def __init__(self, job: Job, fibres: Sequence[MuscleFibres], model: Model, subspace: Subspace | None) -> None:
         self._activation = [np.resize(one.activation, job.frame_count) for one in job.body.muscles]
         self._set: list[float] = []
         found: dict[MuscleSettings, list[_Fibres]] = {}
@@ -241,7 +238,7 @@ def activation_modes(job: Job, fibres: Sequence[MuscleFibres], model: Model, pin
     scalar columns each, so that rotated deformations are in the subspace too. If the muscles are many, the modes are
     the displacements by all together, and the principal ones of the linear displacements by each.
     """
-    muscles, count = Muscles(job, fibres, model, model, None), len(fibres)
+    muscles, count = Muscles(job, fibres, model, None), len(fibres)
     shares = sum(_in_elements(each, model)[0] for each in fibres)
     if count <= MANY:
         found = _static_displacements(job, muscles, np.eye(count), model, pinned)

@@ -214,7 +214,7 @@ def prepare(
     more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
     on_event(mesh_report(job, mesh, embedding, fields, more, cached, match))
     touching = cached_farthest_points(store, partial(_go_on, should_stop))
-    muscles = Muscles(job, fibres, model, space, subspace) if fibres else None
+    muscles = Muscles(job, fibres, model, subspace) if fibres else None
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching, muscles)
     is_firm = matching and job.body.solver.match_resolution and pinned.always().held.any()
     springs = PinSprings(pinned, (FIRM_PINS if is_firm else 1.0) * stiffness_of(job, mesh, fields), space.points)

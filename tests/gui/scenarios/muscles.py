@@ -62,7 +62,7 @@ def scenario(gui):
     yield from settle_while_sculpting(gui, arm, running)
     overlays = gui.module("blender_addon.draw_handlers.overlays")
     gui.record("switches", sorted(overlays.asked_for(bpy.context)) if bpy.context.space_data else [])
-    arm = bpy.context.view_layer.objects.active  # the undo has made it anew
+    arm = bpy.context.view_layer.objects.active  # Undo has replaced the object
     settings, scene = arm.sinew, bpy.context.scene
     with gui.context():
         bpy.ops.sinew.bake("EXEC_DEFAULT", True)
