@@ -28,11 +28,15 @@ print(json.dumps(function(*json.loads(sys.argv[4]))))
 """
 
 
-def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a benchmark's public function in a new process; arguments and result are JSON."""
+def fresh(function: Callable[..., Any], *arguments: Any, variables: dict[str, str] | None = None) -> Any:
+    """Return the result of a benchmark's public function in a new process; arguments and result are JSON.
+
+    ``variables``: environment variables of the process beside those of this one.
+    """
     entry = ROOT / "build_addon.py"
     command = [sys.executable, "-c", _PROGRAM, str(entry), function.__module__, function.__name__]
-    done = subprocess.run([*command, json.dumps(arguments)], capture_output=True, text=True)
+    environment = {**os.environ, **(variables or {})}
+    done = subprocess.run([*command, json.dumps(arguments)], capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise RuntimeError(f"{function.__name__} failed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])

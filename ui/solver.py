@@ -120,9 +120,5 @@ def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
     draw_properties(layout, settings, *own_of(kind, is_advanced=True), *["match_method"] * choices.is_matched(settings))
     # The linear systems of a subspace are small and dense: settings of sparse ones do not apply.
     if "linear_solver" in kind.settings:
-        column = layout.column()
-        column.prop(settings, "linear_solver")
-        # Automatic may also choose conjugate gradients if memory is short.
-        if settings.linear_solver in ("pcg", "automatic"):
-            column.prop(settings, "inner_iterations")
+        layout.prop(settings, "linear_solver")
     layout.prop(settings, "elements")

@@ -198,7 +198,7 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "stopped_by_acceleration": held(solver={"stop_rule": "acceleration", "max_iterations": 20}),
     "calmer_linear": held(solver={"solver": "linearly_implicit", "damping_factor": 2.0}),
     "pcg": held(solver={"linear_solver": "pcg"}),
-    "pcg_newton": held(solver={"linear_solver": "pcg", "solver": "newton", "inner_iterations": 20}),
+    "pcg_newton": held(solver={"linear_solver": "pcg", "solver": "newton"}),
     "pcg_linear": held(solver={"linear_solver": "pcg", "solver": "linearly_implicit"}, springs=[_hook()]),
     "few_points": held(solver=_subspace(cubature_points=40)),
     "ground": dragged_on_ground(),

@@ -94,7 +94,7 @@ def _fall(surface: SurfaceMesh, mesh: TetMesh, E: float) -> tuple[np.ndarray, np
     points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), E))
     numbers = PenaltyParameters.for_body(DENSITY, surface.size, 9.81, STEP)
     load = PenaltyContact(points, GroundPlane(0.0), 0.5, numbers, STEP)
-    settings = SolverSettings(max_iterations=5, linear_solver="pcg", inner_iterations=5)
+    settings = SolverSettings(max_iterations=5, linear_solver="pcg")
     solver = make_solver(model, settings)
     state = model.state_at(mesh.rest_positions + [0.0, 0.0, DROP])
     heights, seconds, lowest = [], [], []

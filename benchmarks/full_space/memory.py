@@ -8,7 +8,7 @@ from pathlib import Path
 from ...core.foundation.events import ignore
 from ...core.foundation.process.process_memory import peak_memory
 from ...core.foundation.schema.settings import SolverSettings
-from ...core.jobs.checks.costs import peak_bytes
+from ...core.jobs.checks.costs import iterative_entries, peak_bytes
 from ...core.mechanics.assembly.sparsity import BlockSparsity
 from ...core.methods.solvers import make_solver
 from ...core.numerics.linear_solvers.factor_size import entries_of
@@ -42,9 +42,11 @@ def _memory(route: str) -> Iterable[Row]:
 def simulate(route: str) -> dict[str, int]:
     """Run some steps of the beam in a separate process; return the peak and the estimate, bytes."""
     model, state = bent_beam(CELLS)
-    pattern = BlockSparsity(model.elements.nodes, len(model.mesh.rest_positions), model.pinned)
-    entries = entries_of(pattern.pattern if route == "cholmod" else pattern.vertex_pattern)
-    estimated = peak_bytes(len(model.mesh.tets), len(model.mesh.rest_positions), entries)
+    vertices = len(model.mesh.rest_positions)
+    entries = iterative_entries(vertices)
+    if route == "cholmod":
+        entries = entries_of(BlockSparsity(model.elements.nodes, vertices, model.pinned).pattern)
+    estimated = peak_bytes(len(model.mesh.tets), vertices, entries)
     settings = SolverSettings(max_iterations=4, gravity=EARTH, linear_solver=route)
     solver = make_solver(model, settings)
     for _ in range(STEPS):

@@ -343,7 +343,6 @@ class SinewObject(bpy.types.PropertyGroup):
     mass_damping: mirrored(SolverSettings, "mass_damping", "Mass Damping", soft_max=10.0, precision=3)
     stiffness_damping: mirrored(SolverSettings, "stiffness_damping", "Stiffness Damping", soft_max=0.1, precision=4)
     linear_solver: mirrored(SolverSettings, "linear_solver", "Linear Solver", items=choices.linear_solver_items)
-    inner_iterations: mirrored(SolverSettings, "inner_iterations", "Inner Iterations", soft_max=50)
     modes: mirrored(SolverSettings, "modes", "Modes", soft_max=32)
     cubature_points: mirrored(SolverSettings, "cubature_points", "Cubature Points", soft_max=2000)
     match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Model")

@@ -174,7 +174,7 @@ def test_a_cube_that_is_pushed_and_slides_around_the_edges_settles_in_every_step
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.5])
-def test_five_inner_iterations_settle_on_contact(friction):
+def test_conjugate_gradients_settle_on_contact(friction):
     ends = []
     for linear_solver in ("pcg", "cholmod"):
         scene = Scene(3e4, linear_solver=linear_solver, tolerance=1e-7)

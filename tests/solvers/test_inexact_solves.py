@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.methods.solvers import make_solver
+from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
 
 from .bodies import bar
 
@@ -25,16 +26,15 @@ def thrown():
     return model, state, exact.positions
 
 
-@pytest.mark.parametrize("inner", [1, 3, 10])
+@pytest.mark.parametrize("inner", [1, 10, 400])
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
 @pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
-def test_a_step_that_says_converged_is_near_the_minimiser(thrown, solver, inner, tolerance):
+def test_a_step_that_says_converged_is_near_the_minimiser(thrown, solver, inner, tolerance, monkeypatch):
     model, state, exact = thrown
+    monkeypatch.setattr(ConjugateGradients, "most_iterations", inner)
     distances = {}
     for linear in ("cholmod", "pcg"):
-        settings = SolverSettings(
-            solver=solver, linear_solver=linear, inner_iterations=inner, tolerance=tolerance, max_iterations=400
-        )
+        settings = SolverSettings(solver=solver, linear_solver=linear, tolerance=tolerance, max_iterations=400)
         end, report = make_solver(model, settings).step(state, state.positions[model.pinned], H)
         assert report.converged
         distances[linear] = np.linalg.norm(end.positions - exact, axis=1).max()
@@ -42,11 +42,12 @@ def test_a_step_that_says_converged_is_near_the_minimiser(thrown, solver, inner,
     assert distances["pcg"] < 2 * max(tolerance * model.mesh.size, distances["cholmod"])
 
 
-def test_few_inner_iterations_cost_outer_ones_not_truth(thrown):
+def test_few_inner_iterations_cost_outer_ones_not_truth(thrown, monkeypatch):
     model, state, exact = thrown
     counts = []
     for inner in (2, 200):
-        settings = SolverSettings(linear_solver="pcg", inner_iterations=inner, tolerance=1e-8, max_iterations=400)
+        monkeypatch.setattr(ConjugateGradients, "most_iterations", inner)
+        settings = SolverSettings(linear_solver="pcg", tolerance=1e-8, max_iterations=400)
         end, report = make_solver(model, settings).step(state, state.positions[model.pinned], H)
         assert np.abs(end.positions - exact).max() < 1e-7 * model.mesh.size
         counts.append(report.iterations)

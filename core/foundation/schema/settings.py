@@ -256,9 +256,6 @@ class SolverSettings(_OwnSettings):
         "stiffness damping",
     )
     linear_solver: str = choice("automatic", "Solver of the linear systems")
-    inner_iterations: int = number(
-        5, 1, 1000, "", "Maximum number of conjugate gradient iterations per linear system; 5 suffices in most steps"
-    )
     modes: int = number(
         16, 1, 64, "", "Modes of a subspace: 8 for simple bending, 16 for a creature, 32 and more for fine detail"
     )

@@ -65,7 +65,7 @@ class SolverKind:
     @property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings that this solver reads, without those of all solvers."""
-        space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
+        space = SUBSPACE if self.takes_modes else ("linear_solver",)
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 
 

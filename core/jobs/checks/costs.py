@@ -9,7 +9,7 @@ from ...foundation.process.available_memory import available_memory
 from ...foundation.schema.settings import ResolutionSettings, SolverSettings
 from ...geometry.tetrahedra.tet_count import SurfaceMeasure, expected_tets
 from ...numerics.linear_solvers.factor_size import entries_of_compact, factor_bytes
-from ...numerics.linear_solvers.registry import AUTOMATIC, ITERATIVE, MEMORY_SHARE
+from ...numerics.linear_solvers.registry import AUTOMATIC, FEWEST_VERTICES, ITERATIVE, MEMORY_SHARE
 from ..job.job import Job
 from ..store.frame_store import KEPT_STATES
 
@@ -43,6 +43,8 @@ BYTES_A_TET = 4500.0
 A beam of 101,376 tets peaked at 0.53 GB with conjugate gradients (estimate 0.75), and at 0.96 GB with CHOLMOD (estimate
 1.03).
 """
+ITERATIVE_ENTRIES_A_VERTEX = 330.0
+"""Values per vertex that conjugate gradients store: the matrix with its indices, the coarse space, preconditioners."""
 BYTES_A_VERTEX = 192.0
 """Bytes per vertex of a tet mesh in the full space, without the solver's state."""
 BYTES_A_REDUCED_TET = 1200.0
@@ -200,15 +202,25 @@ def vertex_factor(vertices: float) -> float:
     return entries_of_compact(vertices) / 9.0
 
 
-def _factor(solver: SolverSettings, vertices: float) -> float:
-    """Estimate the number of non-zeros in the matrix factor that the linear solver stores.
+def iterative_entries(vertices: float) -> float:
+    """Estimate the number of values that conjugate gradients store, beside the element matrices.
 
-    A direct solver stores the Cholesky factor of the linear system. Conjugate gradients store only the smaller factor
-    of their preconditioner.
+    These are the matrix with both triangles, 20 blocks of 9 per vertex in the draft lattice, and the coarse space. The
+    factor of thin stiff parts has fewer values than the matrix.
+    """
+    return ITERATIVE_ENTRIES_A_VERTEX * vertices
+
+
+def _factor(solver: SolverSettings, vertices: float) -> float:
+    """Estimate the number of non-zeros that the linear solver stores.
+
+    A direct solver stores the Cholesky factor of the linear system, conjugate gradients the matrix.
     """
     direct, free = entries_of_compact(vertices), available_memory()
+    by_counts = solver.linear_solver == AUTOMATIC and vertices >= FEWEST_VERTICES and not solver.kind.takes_nodes
     too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
-    return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
+    iterative = solver.linear_solver == ITERATIVE or by_counts or too_large
+    return iterative_entries(vertices) if iterative else direct
 
 
 def state_bytes(elements: float, vertices: float) -> float:

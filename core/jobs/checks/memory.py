@@ -19,7 +19,7 @@ from ...mechanics.assembly.sparsity import BlockSparsity
 from ...numerics.linear_solvers.factor_size import entries_of
 from ...numerics.linear_solvers.registry import DIRECT_SOLVERS
 from ..job.job import Job
-from .costs import TETS_A_VERTEX, mode_count, outside_bytes, peak_bytes, vertex_factor
+from .costs import TETS_A_VERTEX, iterative_entries, mode_count, outside_bytes, peak_bytes, vertex_factor
 
 LEAST_CELLS = 2
 
@@ -39,12 +39,13 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     if measure is None:
         return  # tetrahedralisation reports it
     other, modes = outside_bytes(job), _modes(job)
-    factors = 1 + _field_factors(job) + _axis_factors(job)
+    fields = _field_factors(job)
 
     def needed(cells: int) -> float:
         tets = expected_tets(measure, job.body.resolution.method, cells, job.body.resolution.refine_factor)
         vertices = tets / TETS_A_VERTEX
-        return peak_bytes(tets, vertices, factors * vertex_factor(vertices), other, modes)
+        own = vertex_factor(vertices) if modes else iterative_entries(vertices)
+        return peak_bytes(tets, vertices, own + fields * vertex_factor(vertices), other, modes)
 
     _refuse(needed, job.body.resolution.cells_across, available, _fewer_modes(job))
 
@@ -61,9 +62,10 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     tets, vertices, modes = len(mesh.tets), len(mesh.rest_positions), _modes(job)
     outside, targets = outside_bytes(job), 24.0 * len(job.body.pin_positions) * len(pinned)
     field, remedy = _field_factors(job) * vertex_factor(vertices), _fewer_modes(job)
-    entries = vertex_factor(vertices if modes else vertices - len(pinned)) * (1 + _axis_factors(job))
+    entries, growth = (vertex_factor(vertices), 4.0 / 3.0) if modes else (iterative_entries(vertices), 1.0)
     # The automatic linear solver falls back on conjugate gradients, so only a chosen direct solver counts.
     if not modes and job.body.solver.linear_solver in {solver.name for solver in DIRECT_SOLVERS}:
+        growth = 4.0 / 3.0
         entries, remedy = 9.0 * vertex_factor(vertices - len(pinned)), ", or set Linear Solver to Conjugate Gradients"
         if peak_bytes(tets, vertices, entries + field, outside + targets) > available:
             entries = float(entries_of(BlockSparsity(_nodes(job, mesh), vertices, pinned).pattern))
@@ -71,7 +73,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     def needed(cells: int) -> float:
         # The tets of a thin body decrease with the square of the resolution, those of other bodies faster.
         part = (cells / job.body.resolution.cells_across) ** 2
-        factors = part ** (4.0 / 3.0) * (entries + field)
+        factors = part**growth * entries + part ** (4.0 / 3.0) * field
         return peak_bytes(part * tets, part * vertices, factors, outside + part * targets, modes)
 
     if job.body.tets is not None and needed(job.body.resolution.cells_across) > available:
@@ -103,16 +105,6 @@ def _fewer_modes(job: Job) -> str:
 def _field_factors(job: Job) -> int:
     """Return 1 if extending accelerations from the surface into the body takes a Cholesky factor, else 0."""
     return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
-
-
-def _axis_factors(job: Job) -> int:
-    """Return the number of additional Cholesky factors for the preconditioner of conjugate gradients, 0 or 3.
-
-    Damping, colliders, springs and force fields take one factor per axis.
-    """
-    damped = job.body.solver.mass_damping > 0.0 or job.body.solver.stiffness_damping > 0.0
-    outside = job.body.colliders or job.body.springs or job.body.force_fields
-    return 3 if (outside or damped) and not mode_count(job.body.solver) else 0
 
 
 def _refuse(needed: Callable[[int], float], cells_across: int, available: int, other: str) -> None:

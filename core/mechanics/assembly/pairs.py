@@ -53,12 +53,17 @@ class Pairs(NamedTuple):
 
     def matrix(self, count: int) -> sp.csr_matrix:
         """Return the matrix in scalar form, (3n,3n) with both triangles, over n = ``count`` vertices."""
+        rows, columns, blocks = self.both_triangles()
+        starts = np.searchsorted(rows, np.arange(count + 1))
+        return sp.bsr_matrix((blocks, columns, starts), shape=(3 * count, 3 * count)).tocsr()
+
+    def both_triangles(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return rows, columns and blocks (3,3) of both triangles, sorted by row, then column."""
         off = self.rows != self.columns
         rows, columns = np.r_[self.rows, self.columns[off]], np.r_[self.columns, self.rows[off]]
-        blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])
         order = np.lexsort((columns, rows))
-        starts = np.searchsorted(rows[order], np.arange(count + 1))
-        return sp.bsr_matrix((blocks[order], columns[order], starts), shape=(3 * count, 3 * count)).tocsr()
+        blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])[order]
+        return rows[order].astype(np.int64), columns[order].astype(np.int64), blocks
 
 
 def pairs_of(matrix: sp.spmatrix) -> Pairs:

@@ -115,6 +115,17 @@ class BlockSparsity:
         low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
         self._lay(*gathered(high, low, slots, upper, len(self.free)))
 
+    @classmethod
+    def of_keys(cls, keys: np.ndarray, count: int) -> BlockSparsity:
+        """Return the sparsity of the blocks with the ascending ``keys`` (:meth:`keys`) over ``count`` vertices.
+
+        Values can be added to it (:meth:`add`), but not assembled from elements.
+        """
+        new = cls.__new__(cls)
+        new.free = new.free_index = np.arange(count)
+        new._lay(np.searchsorted(keys, count * np.arange(count + 1)), keys % count, Gather(NONE, NONE, NONE))
+        return new
+
     def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
         """Set the sparsity in compressed block columns, and the gather of element blocks."""
         self._gather, count = gather, len(self.free)

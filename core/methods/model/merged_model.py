@@ -22,6 +22,9 @@ from .model import Model, Slices
 from .nodes import Nodes, single_vertices
 from .state import State
 
+OF_GROUP = {"colliders", "slow_steps"}
+"""Arrays of a state that do not belong to one of several merged bodies."""
+
 
 def merge_models(models: Sequence[Model]) -> Model:
     """Return the merged model of several bodies.
@@ -87,15 +90,16 @@ def merge_states(states: Sequence[State]) -> State:
     states hold a previous step and others do not.
     """
     arrays = [state.arrays() for state in states]
-    if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
+    if len({frozenset(each.keys() - OF_GROUP) for each in arrays}) > 1:
         raise CorruptFrameError("Some saved states hold a previous step and others do not.", "Bake from the start.")
-    return State.from_arrays(
+    merged = State.from_arrays(
         {
             name: value if name == "previous_time_step" else np.concatenate([each[name] for each in arrays])
             for name, value in arrays[0].items()
-            if name != "colliders"
+            if name not in OF_GROUP
         }
     )
+    return replace(merged, slow_steps=max(state.slow_steps for state in states))
 
 
 def split_state(whole: Model, state: State) -> list[State]:
@@ -104,7 +108,7 @@ def split_state(whole: Model, state: State) -> list[State]:
         State.from_arrays(
             {
                 name: value
-                if name == "previous_time_step"
+                if name in ("previous_time_step", "slow_steps")
                 else value[each.elements if name == "stretch" else each.vertices]
                 for name, value in state.arrays().items()
             }

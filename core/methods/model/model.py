@@ -27,7 +27,7 @@ from ...mechanics.forces.embedded_points import EmbeddedPoints
 from ...mechanics.materials.lame import lame_parameters
 from ...numerics.linear_solvers.body import Body
 from ...numerics.linear_solvers.elastic_system import ElasticSystem
-from ...numerics.linear_solvers.registry import Choice, choose
+from ...numerics.linear_solvers.registry import AUTOMATIC, Choice, choose
 from .nodes import Nodes
 from .state import State
 
@@ -186,8 +186,10 @@ class Model:
 
         ``choice``: an already chosen linear solver; None: choose one by the settings.
         """
-        choice = choice or choose(settings.linear_solver, self.body)
-        return ElasticSystem(self.body, choice, settings.inner_iterations)
+        choice, kind = choice or choose(settings.linear_solver, self.body), settings.kind
+        # ConJac solves for many right-hand sides, which a direct solver does together.
+        by_counts = settings.linear_solver == AUTOMATIC and not kind.takes_nodes
+        return ElasticSystem(self.body, choice, by_counts, is_exact=not kind.iterates)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float, positions: np.ndarray | None = None) -> np.ndarray:
         """Return the elastic stiffness plus ``mass_factor`` times the mass, as blocks (b,3,3) of the element matrices.

@@ -16,7 +16,8 @@ class State:
 
     ``positions`` (n,3), m. ``velocities`` (n,3), m/s. ``stretch`` (e,6): independent stretches of the elements in Mixed
     FEM. ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3), m: positions of the colliders
-    now and one step ago. Among bodies in contact, only the first body stores colliders.
+    now and one step ago. Among bodies in contact, only the first body stores colliders. ``slow_steps``: number of steps
+    up to now whose linear systems another solver would have solved faster (``ElasticSystem.slow_steps``).
     """
 
     positions: np.ndarray
@@ -24,6 +25,7 @@ class State:
     stretch: np.ndarray
     history: History | None = None
     colliders: np.ndarray | None = None
+    slow_steps: int = 0
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of the state by name."""
@@ -34,6 +36,8 @@ class State:
             arrays["previous_time_step"] = np.array([self.history.time_step])
         if self.colliders is not None:
             arrays["colliders"] = self.colliders
+        if self.slow_steps:
+            arrays["slow_steps"] = np.array([float(self.slow_steps)])
         return arrays
 
     @classmethod
@@ -47,7 +51,9 @@ class State:
             if "previous_positions" in arrays:
                 step = float(np.ravel(arrays["previous_time_step"])[0])
                 history = History(arrays["previous_positions"], arrays["previous_velocities"], step)
-            state = cls(arrays["positions"], arrays["velocities"], arrays["stretch"], history, arrays.get("colliders"))
+            slow = int(np.ravel(arrays.get("slow_steps", 0))[0])
+            body = arrays["positions"], arrays["velocities"], arrays["stretch"]
+            state = cls(*body, history, arrays.get("colliders"), slow)
         except (LookupError, TypeError, ValueError) as error:
             raise CorruptFrameError(f"A saved state lacks {error}.", "Delete the bake and bake again.") from error
         n, m = len(np.atleast_1d(state.positions)), len(np.atleast_1d(state.stretch))
@@ -64,7 +70,7 @@ class State:
 
         ``n_vertices``: number of unknown position vectors. ``n_tets``: number of elements or cubature points.
         """
-        shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
+        shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,), "slow_steps": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)
         return all(

@@ -14,6 +14,8 @@ barrier's Hessian is not projected if the iterations stagnate. Elasticity is sti
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...mechanics.energies.kinematics import Deformation
@@ -133,17 +135,14 @@ class LinearlyImplicitSolver(StepSolver):
         with report.timed("assembly"):
             linearized = _Linearized(self, state, step)
         while not report.reason:
-            with report.timed("assembly"):
-                stagnating = step.contact is not None and is_stagnating(report.history)
-                g = linearized.assembled(x, not stagnating)
-            with report.timed("factorization"):
-                is_indefinite = stagnating and not self.system.try_factorize()
-                if is_indefinite:
-                    linearized.assembled(x)
-                if is_indefinite or not stagnating:
-                    self.system.factorize()
-            with report.timed("solve"):
-                dx = self.system.solve(-g)
+            stagnating = step.contact is not None and is_stagnating(report.history)
+
+            def solve(gradient: np.ndarray) -> np.ndarray:
+                return self.system.solve(-gradient)
+
+            g, dx, is_indefinite = self.descent_direction(
+                partial(linearized.assembled, x), solve, report, not stagnating
+            )
             if step.contact is not None:
                 x = self._searched(x, g, dx, linearized, step, report, is_indefinite)
                 continue

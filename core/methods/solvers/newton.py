@@ -118,19 +118,16 @@ def newton_iteration(
     make the Hessian positive semi-definite before the first factorisation. Otherwise, or if convergence stagnates in a
     step with a barrier, the Hessian is projected only after its Cholesky factorisation has failed.
     """
-    with report.timed("assembly"):
-        g = step.gradient_at(at.x, at.deformation)
-        stagnating = step.contact is not None and is_stagnating(report.history)
-        projected = projected and not stagnating
-        _assemble(solver, at, step, projected, not stagnating)
-    with report.timed("factorization"):
-        is_indefinite = not projected and not solver.system.try_factorize()
-        if is_indefinite:
-            _assemble(solver, at, step, projected=True)
-        if projected or is_indefinite:
-            solver.system.factorize()
-    with report.timed("solve"):
-        dx = solver.direction(at.x, g, step).change
+    stagnating = step.contact is not None and is_stagnating(report.history)
+
+    def assemble(is_projected: bool) -> np.ndarray:
+        _assemble(solver, at, step, is_projected, is_projected or not stagnating)
+        return step.gradient_at(at.x, at.deformation)
+
+    def solve(gradient: np.ndarray) -> np.ndarray:
+        return solver.direction(at.x, gradient, step).change
+
+    g, dx, is_indefinite = solver.descent_direction(assemble, solve, report, projected and not stagnating)
     decrement = -float((g * dx).sum())
     check_direction(dx, decrement)
 

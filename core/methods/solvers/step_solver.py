@@ -93,7 +93,7 @@ class StepSolver:
                 rule = bdf2 if report.converged else backward_euler
                 new, replacing = self.step_by(rule.begin, state, pin_targets, time_step, loads)
                 report = replacing.instead_of(report, rule.LABEL)
-            return new, report
+            return replace(new, slow_steps=self.system.slow_steps(state.slow_steps)), report
 
     def step_by(
         self,
@@ -139,6 +139,7 @@ class StepSolver:
 
         ``pin_targets`` (p,3), m: positions of the pinned vertices at the end of the step.
         """
+        self.system.begin_step(state.slow_steps)
         prescribed = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
@@ -172,7 +173,6 @@ class StepSolver:
         """
         if step.contact is None:
             return self.start(guess, step)
-        self.system.clear_pairs()
         x = advance_prescribed_motion(self, state.positions, step, report)
         if step.contact.normalized_gap(x) < np.inf:
             return x
@@ -227,6 +227,33 @@ class StepSolver:
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
         return QPSolution(self.system.solve(-gradient), self.system.residual_work)
+
+    def descent_direction(
+        self,
+        assemble: Callable[[bool], np.ndarray],
+        solve: Callable[[np.ndarray], np.ndarray],
+        report: StepReport,
+        projected: bool,
+    ) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Return the gradient (n,3) kg m, a direction (n,3) m of descent, and whether the matrix had to be projected.
+
+        ``assemble``: function that assembles the matrix, projected or not, and returns the gradient. ``solve``:
+        function that returns the direction for a gradient. ``projected``: False to project the matrix only if it is
+        indefinite, which the factorisation finds, or the solution.
+        """
+        for is_projected in (True,) if projected else (False, True):
+            with report.timed("assembly"):
+                gradient = assemble(is_projected)
+            with report.timed("factorization"):
+                if is_projected:
+                    self.system.factorize()
+                elif not self.system.try_factorize():
+                    continue
+            with report.timed("solve"):
+                dx = solve(gradient)
+            if is_projected or not self.system.is_indefinite:
+                break
+        return gradient, dx, is_projected and not projected
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Return the norm of the incremental potential's gradient, kg m, without the entries of pinned vertices."""

@@ -40,6 +40,7 @@ class Direct:
     """Solver of a body's linear system by a sparse direct solver; see :class:`SystemSolver`."""
 
     residual_work = 0.0
+    is_indefinite = False
 
     def __init__(self, sparsity: BlockSparsity, solver: type[DirectSolver]) -> None:
         self._alone = sparsity, solver(sparsity.pattern), np.empty(len(sparsity.pattern.row_indices)), NONE
@@ -67,14 +68,7 @@ class Direct:
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Do nothing: a direct solver depends on the shear moduli only through the matrix."""
 
-    def fill(
-        self,
-        blocks: np.ndarray,
-        _scale: float,
-        _added: np.ndarray | None = None,
-        low_rank: LowRank | None = None,
-        pairs: Pairs | None = None,
-    ) -> None:
+    def fill(self, blocks: np.ndarray, low_rank: LowRank | None = None, pairs: Pairs | None = None) -> None:
         """Assemble the matrix from element blocks and contact pairs.
 
         ``blocks`` (b,3,3): element blocks. ``pairs``: blocks between vertices coupled by contact. ``low_rank``:
@@ -87,7 +81,7 @@ class Direct:
             self._sparsity.add(pairs, self._values)
         self.low_rank = low_rank
 
-    def clear_pairs(self) -> None:
+    def begin_step(self) -> None:
         """Remove the contact pairs of earlier steps from the matrix pattern.
 
         Results then do not depend on the steps that this process ran before. The next step reuses the pattern of the

@@ -12,6 +12,8 @@ vertices to their targets at the start of a step (``StepSolver.start``) and zero
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...foundation.errors import FactorizationError
@@ -20,11 +22,11 @@ from ...mechanics.assembly.pairs import joined_pairs
 from ...mechanics.assembly.sparsity import BlockSparsity
 from ...mechanics.forces.step_potential import CrossElementPotential, StepPotential
 from .body import Body
-from .conjugate_gradient import ConjugateGradients
+from .conjugate_gradient import EXACT_TOLERANCE, ConjugateGradients
 from .direct import Direct
 from .linear_system import LinearSystem
 from .protocol import ErrorEstimate, SystemSolver, not_definite
-from .registry import ITERATIVE, Choice
+from .registry import ITERATIVE, SLOW_STEPS, SWITCHED, Choice, is_slower, why_iterative
 
 
 class ElasticSystem(LinearSystem):
@@ -37,21 +39,28 @@ class ElasticSystem(LinearSystem):
     ----------
     body : Body
     choice : Choice of the linear solver
-    inner_iterations : largest number of iterations of the conjugate gradients
+    by_counts : True to choose between conjugate gradients and the direct solver ``choice.solver`` by counts of vertices
+        and matrix entries
+    is_exact : True to solve every system to round-off, for steps that do not iterate
     """
 
-    def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
+    def __init__(self, body: Body, choice: Choice, by_counts: bool = False, is_exact: bool = False) -> None:
         super().__init__(body.weights)
         self._body = body
         self._mass = body.element_mass[:, None, None] * np.eye(3)
-        sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
-        self._number = sparsity.free_index
         self._choice = choice
+        self._number = body.free_numbers()
+        self._can_switch = by_counts and choice.name != ITERATIVE
+        sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
+        if self._can_switch:
+            reason = why_iterative(sparsity.pattern)
+            self._can_switch = bool(reason)
+            self._choice = Choice(ITERATIVE, choice.solver, reason) if reason else choice
         self._solver: SystemSolver
         if self._choice.name == ITERATIVE:
-            self._solver = ConjugateGradients(body, sparsity.vertex_pattern, inner_iterations, self._choice.solver)
+            self._solver = ConjugateGradients(body, choice.solver, EXACT_TOLERANCE if is_exact else None)
         else:
-            self._solver = Direct(sparsity, self._choice.solver)
+            self._solver = Direct(sparsity, choice.solver)
 
     @property
     def free(self) -> np.ndarray:
@@ -91,31 +100,43 @@ class ElasticSystem(LinearSystem):
             each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
         ]
         pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
-        iterative = self._choice.name == ITERATIVE and (potentials or added is not None)
         self.blocks = self._body.elements.matrices(self.hessians)
         self.blocks += self._mass
-        own = self._diagonals() if iterative else None
         if added is not None:
             self.blocks += self._body.elements.matrices(added)
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
-        changed = None if own is None else self._diagonals() - own
         low_rank = self.low_rank and self.low_rank.of(self.free)
-        self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
+        self._solver.fill(self.blocks, low_rank, pairs and pairs.scaled(scale))
 
-    def clear_pairs(self) -> None:
-        """Remove the contact pairs of earlier steps from the matrix pattern."""
-        self._solver.clear_pairs()
+    def begin_step(self, slow_steps: int) -> None:
+        """Forget the systems of earlier steps, so that results do not depend on them.
 
-    def _diagonals(self) -> np.ndarray:
-        """Return a copy of the diagonals of the element blocks, (b,3)."""
-        return np.stack([self.blocks[:, i, i] for i in range(3)], axis=1)
+        ``slow_steps``: result of :meth:`slow_steps` after the step before. From ``SLOW_STEPS`` on, the direct solver
+        replaces conjugate gradients.
+        """
+        if self._can_switch and slow_steps >= SLOW_STEPS:
+            body, self._can_switch = self._body, False
+            sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
+            self._choice = replace(self._choice, name=self._choice.solver.name, reason=SWITCHED)
+            self._solver = Direct(sparsity, self._choice.solver)
+        self._solver.begin_step()
+
+    def slow_steps(self, before: int) -> int:
+        """Return the number of steps up to now whose systems a direct solver would have solved faster.
+
+        ``before``: the number before the step. The number starts again from 0 after a faster step, but stays once the
+        direct solver has replaced conjugate gradients.
+        """
+        if before >= SLOW_STEPS or not self._can_switch:
+            return before
+        return before + 1 if is_slower(self._solver.mean_iterations, self._body) else 0
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled matrix; return False if the matrix is not positive definite.
 
         A term ``low_rank`` that makes the matrix indefinite is dropped. Conjugate gradients test only a coarse space
-        and the diagonal blocks, so True is then not a proof.
+        and few other blocks, so True is then not a proof (``is_indefinite``).
         """
         definite = self._solver.try_factorize()
         if self._solver.low_rank is None:
@@ -130,7 +151,9 @@ class ElasticSystem(LinearSystem):
         """Return the solution (n,3) for a right-hand side (n,3). Pinned vertices get 0."""
         out = np.zeros((len(self._body.rest_positions), 3))
         out[self.free] = self._solver.solve(right_hand_side[self.free])
-        self.residual_work = self._solver.residual_work
+        if self._solver.low_rank is None:
+            self.low_rank = None
+        self.residual_work, self.is_indefinite = self._solver.residual_work, self._solver.is_indefinite
         return out
 
     def solve_columns(self, x: np.ndarray) -> None:

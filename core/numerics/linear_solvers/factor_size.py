@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-
-import numpy as np
-
 from ...mechanics.assembly.sparsity import BlockSparsity, Pattern
 from .body import Body
-from .ordering import factor_entries, has_metis, minimum_degree, nested_dissection
+from .ordering import any_order, factor_entries, has_metis
 
 FILL = 15.0
 """Number of 3 x 3 blocks of the factor, divided by ``n^(4/3)``, for a compact body of n vertices in nested-dissection
@@ -40,11 +36,7 @@ def entries_of(pattern: Pattern) -> int:
 
     Counting takes as long as the symbolic step.
     """
-    order = nested_dissection(pattern)
-    if order is None:
-        by_degree = importlib.util.find_spec("cvxopt") is not None
-        order = minimum_degree(pattern) if by_degree else np.arange(len(pattern.free))
-    return factor_entries(pattern, order)
+    return factor_entries(pattern, any_order(pattern))
 
 
 def factor_bytes(entries: float) -> float:

@@ -33,6 +33,9 @@ class LinearSystem:
     residual_work = 0.0
     """``dx . (A dx - b)`` of the last solve of ``A dx = b``, kg m²."""
 
+    is_indefinite = False
+    """True if the last solution found the matrix indefinite, although :meth:`factorize` did not."""
+
     def __init__(self, weights: np.ndarray) -> None:
         self.weights = weights
         self.hessians = np.empty((len(weights), 6, 3, 3))
@@ -40,12 +43,15 @@ class LinearSystem:
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Do nothing: an exact solver uses the shear moduli (e,), Pa, only through the assembled matrix."""
 
-    def clear_pairs(self) -> None:
-        """Do nothing: the matrix pattern has no contact pairs.
+    def begin_step(self, _slow_steps: int) -> None:
+        """Do nothing: no result depends on earlier steps.
 
-        Subclasses with contact pairs remove the pairs of earlier steps here. Then a resumed bake gives identical
-        results.
+        Subclasses forget the systems of earlier steps here. Then a resumed bake gives identical results.
         """
+
+    def slow_steps(self, before: int) -> int:
+        """Return ``before``: no other linear solver would be faster."""
+        return before
 
     def assemble_tangent(
         self,

@@ -89,6 +89,20 @@ def nested_dissection(pattern: Pattern) -> np.ndarray | None:
     return np.array(order, dtype=np.intp)
 
 
+def any_order(pattern: Pattern) -> np.ndarray:
+    """Return an order of vertices, (f,), with little fill: the best that the installed packages offer."""
+    order = nested_dissection(pattern)
+    return quick_order(pattern) if order is None else order
+
+
+def quick_order(pattern: Pattern) -> np.ndarray:
+    """Return an order of vertices, (f,), that is found quickly: by minimum degree, which needs cvxopt."""
+    if importlib.util.find_spec("cvxopt") is not None:
+        return minimum_degree(pattern)
+    order = nested_dissection(pattern)
+    return np.arange(len(pattern.free)) if order is None else order
+
+
 def minimum_degree(pattern: Pattern) -> np.ndarray:
     """Return a fill-reducing order of vertices, (f,), by AMD. Requires cvxopt."""
     cvxopt = load_cvxopt()
@@ -122,9 +136,18 @@ def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
     elimination tree that start at the matrix entries of the row (Davis, "Direct Methods for Sparse Linear Systems",
     Sec. 4.1).
     """
-    blocks = _factor_blocks(*_upper(pattern, order))
-    width = pattern.width
+    width, blocks = pattern.width, int(factor_blocks(pattern, order).sum()) - len(order)
     return width * width * blocks + len(order) * width * (width + 1) // 2
+
+
+def factor_blocks(pattern: Pattern, order: np.ndarray) -> np.ndarray:
+    """Return the number of blocks in the factor's row of each vertex, (f,) int64, with the diagonal block.
+
+    ``order`` (f,): vertices in the order of elimination.
+    """
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = _factor_blocks(*_upper(pattern, order))
+    return found
 
 
 def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,11 +170,11 @@ def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 @kernel
 def _factor_blocks(starts, earlier):
-    """Return the number of blocks of the Cholesky factor below the diagonal, from the result of :func:`_upper`."""
+    """Return the number of blocks in each row of the Cholesky factor, from the result of :func:`_upper`."""
     n = starts.shape[0] - 1
     parent = np.full(n, -1, dtype=np.int64)
     seen = np.full(n, -1, dtype=np.int64)
-    total = 0
+    counts = np.ones(n, dtype=np.int64)
     for k in range(n):
         seen[k] = k
         for q in range(starts[k], starts[k + 1]):
@@ -160,6 +183,6 @@ def _factor_blocks(starts, earlier):
                 if parent[i] == -1:
                     parent[i] = k
                 seen[i] = k
-                total += 1
+                counts[k] += 1
                 i = parent[i]
-    return total
+    return counts

@@ -93,12 +93,14 @@ class SystemSolver(Protocol):
     low_rank : low-rank term of the last factorised A, or None
     free : (f,) indices of the vertices that are not pinned
     residual_work : ``x . (A x - b)`` of the last solution
+    is_indefinite : True if the last solution found the matrix indefinite, although :meth:`try_factorize` did not
     """
 
     label: str
     low_rank: LowRank | None
     free: np.ndarray
     residual_work: float
+    is_indefinite: bool
 
     @property
     def ordering(self) -> str:
@@ -113,26 +115,15 @@ class SystemSolver(Protocol):
     def follow(self, shear_modulus: np.ndarray) -> None:
         """Update the solver for new shear moduli. ``shear_modulus`` (e,), Pa: modulus of each element."""
 
-    def fill(
-        self,
-        blocks: np.ndarray,
-        scale: float,
-        added: np.ndarray | None = None,
-        low_rank: LowRank | None = None,
-        pairs: Pairs | None = None,
-    ) -> None:
+    def fill(self, blocks: np.ndarray, low_rank: LowRank | None = None, pairs: Pairs | None = None) -> None:
         """Assemble the matrix from element blocks, contact pairs and a term of low rank.
 
-        ``blocks`` (b,3,3): element blocks. ``scale``: factor of the stiffness in the blocks, h² for a step h. ``added``
-        (b,3): part of the blocks' diagonals that is not from the tets' mass and elasticity. ``low_rank``: additional
-        term, which may stay in factored form. ``pairs``: blocks between vertices coupled by contact.
+        ``blocks`` (b,3,3): element blocks. ``low_rank``: additional term, which may stay in factored form. ``pairs``:
+        blocks between vertices coupled by contact.
         """
 
-    def clear_pairs(self) -> None:
-        """Remove the contact pairs of earlier steps from the matrix pattern.
-
-        Results then do not depend on the contact pairs of earlier steps.
-        """
+    def begin_step(self) -> None:
+        """Forget the systems of earlier steps, so that results do not depend on them."""
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled matrix; return False if the matrix is not positive definite.

@@ -94,7 +94,6 @@ def test_solver_settings_are_read(body):
         mass_damping=0.7,
         stiffness_damping=0.0015,
         linear_solver="pcg",
-        inner_iterations=7,
         quadratic_finish=False,
         modes=9,
         cubature_points=77,

@@ -14,7 +14,7 @@ from sinew.core.foundation.process import available_memory as system
 from sinew.core.foundation.schema.settings import ResolutionSettings
 from sinew.core.geometry.tetrahedra.tetrahedralize import tetrahedralize
 from sinew.core.jobs.checks import memory
-from sinew.core.jobs.checks.costs import BASE, outside_bytes, peak_bytes, state_bytes, vertex_factor
+from sinew.core.jobs.checks.costs import BASE, iterative_entries, outside_bytes, peak_bytes, state_bytes, vertex_factor
 from sinew.core.jobs.checks.memory import _nodes, check_before_solving, check_before_tetrahedra
 from sinew.core.jobs.job.environment import Collider, Ground
 from sinew.core.jobs.job.job import Job
@@ -151,25 +151,12 @@ def test_accelerations_cost_a_factor_with_one_unknown_a_vertex():
     mesh = tetrahedralize(job.body.surface, job.body.resolution)
     tets, vertices = len(mesh.tets), len(mesh.rest_positions)
     iterative = windy.with_body(solver=replace(windy.body.solver, linear_solver="pcg"))
-    factor = vertex_factor(vertices)
-    enough = peak_bytes(tets, vertices, 2.0 * factor, outside_bytes(windy))
+    entries = iterative_entries(vertices) + vertex_factor(vertices)
+    enough = peak_bytes(tets, vertices, entries, outside_bytes(windy))
     check_before_solving(iterative, mesh, NO_PINS, int(enough) + 1)
     with pytest.raises(NotEnoughMemoryError):
         check_before_solving(iterative, mesh, NO_PINS, int(enough) - 1)
     check_before_solving(iterative.with_body(accelerations=None), mesh, NO_PINS, int(enough) - 1)
-
-
-def test_contact_costs_conjugate_gradients_a_factor_an_axis():
-    bar = shaken_bar()
-    bar = bar.with_body(
-        solver=replace(bar.body.solver, linear_solver="pcg"), resolution=ResolutionSettings(cells_across=60)
-    )
-    asked = {}
-    for name, job in (("alone", bar), ("on the ground", bar.with_body(colliders=(Ground(),)))):
-        with pytest.raises(NotEnoughMemoryError) as error:
-            check_before_tetrahedra(job, available=1)
-        asked[name] = float(re.search(r"about ([\d.]+) GB", str(error.value)).group(1))
-    assert asked["alone"] < asked["on the ground"]
 
 
 def test_writing_a_frame_copies_nothing_and_a_state_is_counted(tmp_path):

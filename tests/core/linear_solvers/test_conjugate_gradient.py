@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sinew.core.mechanics.assembly.block_rows import BlockRows
 from sinew.core.mechanics.assembly.elements import ElementNodes
-from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
 from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
 
@@ -21,17 +20,15 @@ class Problem:
 
     def __init__(self, stiff: float = STIFF) -> None:
         self.body = bar(stiff)
-        self.pattern = BlockSparsity(
-            self.body.elements.nodes, len(self.body.rest_positions), self.body.pinned
-        ).vertex_pattern
         self.blocks = blocks_of(self.body)
         self.A = dense(self.body, self.blocks)
         self.b = np.random.default_rng(0).normal(size=(len(self.A) // 3, 3))
         self.exact = np.linalg.solve(self.A, self.b.ravel())
 
-    def solver(self, iterations: int, **options) -> ConjugateGradients:
-        solver = ConjugateGradients(self.body, self.pattern, iterations, CholmodSolver, **options)
-        solver.fill(self.blocks, 1.0)
+    def solver(self, iterations: int, tolerance: float = 1e-8, **options) -> ConjugateGradients:
+        solver = ConjugateGradients(self.body, CholmodSolver, tolerance, **options)
+        solver.most_iterations = iterations
+        solver.fill(self.blocks)
         assert solver.try_factorize()
         return solver
 
@@ -73,9 +70,9 @@ def test_every_iterate_is_a_minimiser_over_what_was_tried(problem, iterations):
     assert problem.error(x) < problem.error(problem.solver(iterations - 1).solve(problem.b))
 
 
-@pytest.mark.parametrize("iterations", [2, 5, 10, 20])
-def test_the_shortfall_tells_how_much_is_missing(problem, iterations):
-    solver = problem.solver(iterations)
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-3])
+def test_the_shortfall_tells_how_much_is_missing(problem, tolerance):
+    solver = problem.solver(400, tolerance)
     x = solver.solve(problem.b)
     missing = problem.exact - x.ravel()
     error_estimate = solver.error_estimate()
@@ -96,7 +93,7 @@ def test_the_shortfall_of_a_rigid_part_in_a_soft_body():
 
 
 def test_the_tolerance_ends_the_iteration(problem):
-    loose, tight = problem.solver(500, relative_residual=1e-2), problem.solver(500)
+    loose, tight = problem.solver(500, tolerance=1e-2), problem.solver(500)
     loose.solve(problem.b)
     tight.solve(problem.b)
     assert loose.iterations < tight.iterations
@@ -112,7 +109,7 @@ def test_another_step_length_renews_the_preconditioner(problem):
     solver = problem.solver(500)
     for scale in (1e-2, 1e2):
         blocks = blocks_of(problem.body, scale)
-        solver.fill(blocks, scale)
+        solver.fill(blocks)
         assert solver.try_factorize()
         A = dense(problem.body, blocks)
         x = solver.solve(problem.b).ravel()
@@ -120,22 +117,17 @@ def test_another_step_length_renews_the_preconditioner(problem):
         assert solver.iterations < 150
 
 
-def test_stiffness_from_outside_costs_few_iterations_once_the_preconditioner_hears_of_it(problem):
-    blocks, added = problem.blocks.copy(), np.zeros((len(problem.blocks), 3))
+def test_stiffness_from_outside_costs_few_iterations(problem):
+    blocks = problem.blocks.copy()
     pressed = np.arange(9, len(blocks), 50)  # of each fifth tet's last corner, along z
-    added[pressed, 2] = 1e6 * np.abs(problem.blocks[9::10]).max()
-    blocks[:, 2, 2] += added[:, 2]
+    blocks[pressed, 2, 2] += 1e6 * np.abs(problem.blocks[9::10]).max()
     exact = np.linalg.solve(dense(problem.body, blocks), problem.b.ravel())
-    counts = []
-    for known in (None, added):
-        solver = problem.solver(2000)
-        solver.fill(blocks, 1.0, known)
-        assert solver.try_factorize()
-        x = solver.solve(problem.b).ravel()
-        np.testing.assert_allclose(x, exact, atol=1e-5 * np.abs(exact).max())
-        counts.append(solver.iterations)
-    assert 2 * counts[1] < counts[0]
-    solver.fill(problem.blocks, 1.0, np.zeros_like(added))  # what has let go leaves nothing behind
+    solver = problem.solver(2000)
+    solver.fill(blocks)
+    assert solver.try_factorize()
+    np.testing.assert_allclose(solver.solve(problem.b).ravel(), exact, atol=1e-5 * np.abs(exact).max())
+    assert solver.iterations < 150
+    solver.fill(problem.blocks)  # what has let go leaves nothing behind
     assert solver.try_factorize()
     x = solver.solve(problem.b).ravel()
     np.testing.assert_allclose(x, problem.exact, atol=1e-5 * np.abs(problem.exact).max())
@@ -150,11 +142,11 @@ def test_a_matrix_that_is_not_definite_is_refused_or_ends_in_a_descent(problem):
         negative[pair::10] += sign * 0.02 * (K + K.transpose(0, 2, 1))
     A = dense(problem.body, negative)
     assert np.linalg.eigvalsh(A)[0] < 0
-    solver.fill(negative, 1.0)
+    solver.fill(negative)
     if solver.try_factorize():
         x = solver.solve(problem.b)
         assert np.isfinite(x).all()
-        assert np.sum(x * problem.b) > 0
+        assert np.sum(x * problem.b) > 0 and solver.is_indefinite
     else:
         assert solver.weak_vertex() in solver.free
 
@@ -164,7 +156,7 @@ def test_an_inverted_diagonal_names_its_vertex(problem):
     broken = problem.blocks.copy()
     tet = len(problem.body.tets) // 2
     broken[10 * tet] -= 1e12 * np.eye(3)
-    solver.fill(broken, 1.0)
+    solver.fill(broken)
     assert not solver.try_factorize()
     assert solver.weak_vertex() == problem.body.tets[tet, 0]
 

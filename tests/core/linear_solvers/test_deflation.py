@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
 from sinew.core.mechanics.assembly.block_rows import BlockRows
+from sinew.core.mechanics.assembly.elements import ElementNodes
+from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
 from sinew.core.numerics.linear_solvers.deflation import AffineDeflation
-from sinew.core.numerics.linear_solvers.stiff_parts import BAND, MOST_PARTS, PIECES, stiffness_bands, vertex_groups
+from sinew.core.numerics.linear_solvers.preconditioner import Preconditioner
+from sinew.core.numerics.linear_solvers.stiff_parts import (
+    BAND,
+    MOST_PARTS,
+    PIECE,
+    stiffness_bands,
+    thin_stiff_vertices,
+    vertex_groups,
+)
 
 from .bars import bar, blocks_of, dense
 
@@ -30,10 +40,11 @@ def test_product_equals_the_dense_one(rows):
 
 def test_a_diagonal_block_that_is_not_definite_is_found(rows):
     body, A, _full = rows
-    assert A.indefinite_row() is None
+    preconditioner = Preconditioner(np.zeros(0, dtype=np.int64), CholmodSolver)
+    assert preconditioner.try_factorize(A) is None
     kept = A.values.copy()
     A.values[A.diagonal[17], 2, 2] = 0.0
-    assert A.indefinite_row() == 17
+    assert preconditioner.try_factorize(A) == 17
     A.values[:] = kept
 
 
@@ -61,7 +72,12 @@ def test_correction_is_exact_in_the_affine_space(rows, flat):
     W = subspace(deflation, X)
     b = np.random.default_rng(1).normal(size=X.shape)
     expected = W @ np.linalg.solve(W.T @ full @ W, W.T @ b.ravel())
-    np.testing.assert_allclose(deflation.correction(b).ravel(), expected, atol=1e-9 * np.abs(expected).max())
+    start = deflation.start(b)
+    np.testing.assert_allclose(start.ravel(), expected, atol=1e-9 * np.abs(expected).max())
+    z = np.random.default_rng(2).normal(size=X.shape)
+    expected = z.ravel() + W @ np.linalg.solve(W.T @ full @ W, W.T @ (b.ravel() - full @ z.ravel()))
+    deflation.correct(b, z)
+    np.testing.assert_allclose(z.ravel(), expected, atol=1e-9 * np.abs(expected).max())
 
 
 def test_a_matrix_that_is_not_definite_in_a_group_names_it(rows):
@@ -91,6 +107,33 @@ def test_bands_of_a_gradient_are_narrow():
     assert (np.diff(bands) >= 0).all()
 
 
+def graph_of(tets: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    number = np.full(tets.max() + 1, -1)
+    number[free] = np.arange(len(free))
+    rows = BlockRows(ElementNodes.of_tets(tets), number)
+    return rows.starts, rows.columns
+
+
+def grouped(X: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
+    free = np.arange(len(X)) if free is None else free
+    return vertex_groups(X, tets, stiffness, free, *graph_of(tets, free))
+
+
+def test_bones_are_thin_and_cubes_are_not():
+    """Two stiff bars and a stiff cube of 12 cells in a soft block: the vertices of the bars alone."""
+    mesh = block((24, 16, 16), (24, 16, 16))
+    X, tets = mesh.rest_positions, mesh.tets
+    x, y, z = X[tets].mean(axis=1).T
+    bars = (x < 23) & (y < 2) & ((z < 2) | (z > 14))
+    cube = (x > 10) & (x < 22) & (y > 3) & (y < 15) & (z > 3) & (z < 13)
+    free = np.arange(40, len(X))
+    stiffness = np.where(bars | cube, 1e9, 1e5)
+    found = thin_stiff_vertices(X, tets, stiffness, free, grouped(X, tets, stiffness, free))
+    assert np.array_equal(free[found], np.setdiff1d(np.unique(tets[bars]), np.arange(40)))
+    stiffness = np.where(bars, 2e6, 1e5)
+    assert not len(thin_stiff_vertices(X, tets, stiffness, free, grouped(X, tets, stiffness, free)))
+
+
 def test_stiff_parts_are_groups_of_their_own():
     """Two stiff cubes in a soft block, and an island: each vertex of a stiff tet is in its part's groups."""
     mesh = block((9, 3, 3), (9, 3, 3))
@@ -102,25 +145,24 @@ def test_stiff_parts_are_groups_of_their_own():
     X = np.concatenate([X, island.rest_positions + 100.0])
     tets = np.concatenate([tets, island.tets + tets.max() + 1])
     stiffness = np.concatenate([stiffness, np.full(len(island.tets), 1e3)])
-    groups = vertex_groups(X, tets, stiffness, np.arange(len(X)))
+    groups = grouped(X, tets, stiffness)
     sets = [X[:, 0] <= 2, (X[:, 0] > 2) & (X[:, 0] < 7), (X[:, 0] >= 7) & (X[:, 0] < 50), X[:, 0] > 50]
     for a, first in enumerate(sets):
         for second in sets[:a]:
             assert not np.intersect1d(groups[first], groups[second]).size
     assert np.array_equal(np.unique(groups), np.arange(groups.max() + 1))
-    assert np.bincount(groups).max() <= max(len(X) // PIECES, 8)
+    assert np.bincount(groups).max() <= 1.5 * max(PIECE * np.sqrt(len(X)), 8)  # METIS balances roughly
 
 
 def test_many_parts_share_a_group():
     """More stiff pebbles than may have a group: the smallest are put together, the soft body keeps its own."""
     tets = np.arange(4 * 100).reshape(-1, 4)
     X = np.random.default_rng(0).normal(size=(400, 3))
-    groups = vertex_groups(X, tets, np.ones(100), np.arange(400))
-    assert groups.max() + 1 <= MOST_PARTS + 2 * PIECES
+    groups = grouped(X, tets, np.ones(100))
+    assert groups.max() + 1 <= MOST_PARTS + 2 * np.sqrt(400) / PIECE
 
 
 def test_pinned_vertices_are_left_out():
     mesh = block((3, 3, 3), (3, 3, 3))
     X, tets = mesh.rest_positions, mesh.tets
-    free = np.arange(5, len(X))
-    assert vertex_groups(X, tets, np.ones(len(tets)), free).shape == (len(X) - 5,)
+    assert grouped(X, tets, np.ones(len(tets)), np.arange(5, len(X))).shape == (len(X) - 5,)

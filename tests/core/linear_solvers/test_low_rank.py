@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sinew.benchmarks.bodies import block
-from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.mechanics.assembly.low_rank import LowRank
 from sinew.core.mechanics.assembly.sparsity import BlockSparsity
 from sinew.core.methods.model.model import build_model
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
 from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
 from sinew.core.numerics.linear_solvers.direct import Direct
+from sinew.core.numerics.linear_solvers.elastic_system import ElasticSystem
 from sinew.core.numerics.linear_solvers.factorized import factorized
 from sinew.core.numerics.linear_solvers.low_rank import UpdatedFactor
+from sinew.core.numerics.linear_solvers.registry import choose
 from sinew.core.numerics.linear_solvers.superlu import SuperLUSolver
 
 from .bars import bar, blocks_of, dense
@@ -121,14 +122,13 @@ def test_what_is_not_definite_is_told_by_a_millionth(signs, twice):
 
 def direct(body, low_rank, blocks):
     solver = Direct(BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), CholmodSolver)
-    solver.fill(blocks, 1.0, None, low_rank)
+    solver.fill(blocks, low_rank)
     return solver
 
 
 def iterative(body, low_rank, blocks):
-    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).vertex_pattern
-    solver = ConjugateGradients(body, pattern, 2000, CholmodSolver)
-    solver.fill(blocks, 1.0, None, low_rank)
+    solver = ConjugateGradients(body, CholmodSolver, 1e-8)
+    solver.fill(blocks, low_rank)
     return solver
 
 
@@ -151,9 +151,9 @@ def test_few_conjugate_gradients_are_the_least_over_what_was_tried():
     body = bar(10.0)
     blocks = blocks_of(body)
     low_rank = low_rank_of(dense(body, blocks), [1, -1, 0.3], 0.9)
-    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).vertex_pattern
-    solver = ConjugateGradients(body, pattern, 5, CholmodSolver)
-    solver.fill(blocks, 1.0, None, low_rank)
+    solver = ConjugateGradients(body, CholmodSolver, 1e-8)
+    solver.most_iterations = 5
+    solver.fill(blocks, low_rank)
     assert solver.try_factorize()
     b = np.random.default_rng(1).standard_normal((len(solver.free), 3))
     x, whole = solver.solve(b), dense(body, blocks) + as_matrix(low_rank)
@@ -178,7 +178,7 @@ def test_a_body_whose_sum_is_not_definite_is_solved_without_it(kind):
 def test_a_system_with_pins_scales_it_and_knows_it_by_all_vertices(name):
     mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
     model = build_model(mesh, 1e5, 0.3, 1e3, pinned=np.arange(9))
-    system = model.linear_system(SolverSettings(linear_solver=name, inner_iterations=100))
+    system = ElasticSystem(model.body, choose(name, model.body), is_exact=True)
     tangent = model.elastic.tangent(model.elastic.deformation(mesh.rest_positions))
     Y = model.mass @ np.random.default_rng(2).standard_normal((model.unknowns, 6))
     low_rank = LowRank(Y.reshape(-1, 3, 2), np.diag([1e4, 1e5]))

@@ -33,14 +33,14 @@ def test_as_dense(kind):
     body = bar(10.0)
     sparsity, blocks = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned), blocks_of(body)
     if kind is None:
-        solver = ConjugateGradients(body, sparsity.vertex_pattern, 2000, CholmodSolver)
+        solver = ConjugateGradients(body, CholmodSolver, 1e-8)
     else:
         solver = Direct(sparsity, kind)
     A = dense(body, blocks)
     b = np.random.default_rng(1).standard_normal((len(A) // 3, 3))
 
     def solved(C) -> np.ndarray:
-        solver.fill(blocks, 1.0, None, None, None if C is None else pairs_of(C))
+        solver.fill(blocks, None, None if C is None else pairs_of(C))
         assert solver.try_factorize()
         return solver.solve(b)
 
@@ -65,7 +65,7 @@ def test_what_lies_in_tets_makes_no_pattern():
         np.repeat(np.arange(n), np.diff(own.block_starts)),
         np.tile(np.eye(3), (len(own.block_rows), 1, 1)),
     )
-    solver.fill(blocks, 1.0, None, None, inside)
+    solver.fill(blocks, None, inside)
     assert solver._solver is alone and solver.try_factorize()
     b = np.random.default_rng(1).standard_normal((n, 3))
     whole = dense(body, blocks) + inside.matrix(n).toarray()
@@ -74,9 +74,9 @@ def test_what_lies_in_tets_makes_no_pattern():
     for count in (1, 2):
         few = Pairs(*far[:count].T, np.zeros((count, 3, 3)))
         assert len(sparsity.beside(joined_pairs([inside, few]))) == count
-    solver.fill(blocks, 1.0, None, None, few)
+    solver.fill(blocks, None, few)
     assert solver._solver is not alone and solver._solver._order is alone._order
-    solver.fill(blocks, 1.0, None, None, pairs_of(touching(n, 40, 1)))
+    solver.fill(blocks, None, pairs_of(touching(n, 40, 1)))
     assert solver._solver._order is not alone._order
 
 
@@ -88,7 +88,7 @@ def test_few_pairs_by_few_are_ordered_anew_in_the_end():
     for count in range(1, FEW + 1):
         far = Pairs(n - 1 - np.arange(count), np.arange(count), np.full((count, 3, 3), 1e9))
         assert len(sparsity.beside(far)) == count
-        solver.fill(blocks, 1.0, None, None, far)
+        solver.fill(blocks, None, far)
         assert (solver._solver._order is alone._order) == (count < FEW)
 
 
@@ -100,7 +100,7 @@ def test_what_is_new_and_soft_is_on_the_diagonal():
     b = np.random.default_rng(1).standard_normal((n, 3))
 
     def solved(C) -> np.ndarray:
-        solver.fill(blocks, 1.0, None, None, pairs_of(C))
+        solver.fill(blocks, None, pairs_of(C))
         assert solver.try_factorize()
         return solver.solve(b).ravel()
 
@@ -133,16 +133,16 @@ def test_a_pattern_serves_the_next_step_that_begins_with_it():
     few, others = (pairs_of(touching(len(b), 6, seed)) for seed in (0, 1))
 
     def solved(solver, pairs) -> np.ndarray:
-        solver.fill(blocks, 1.0, None, None, pairs)
+        solver.fill(blocks, None, pairs)
         assert solver.try_factorize()
         return solver.solve(b)
 
     expected = solved(new, few)
     for between in ((), (others,), (few, None, few)):
-        used.clear_pairs()
+        used.begin_step()
         assert np.array_equal(solved(used, few), expected)
         before = used._solver
-        used.clear_pairs()
+        used.begin_step()
         assert np.array_equal(solved(used, few), expected) and used._solver is before
         for pairs in between:
             solved(used, pairs)
