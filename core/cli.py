@@ -63,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int:
+    from .foundation.kernels import THREADS_WARNING
     from .foundation.kernels.jit import cache_warning
     from .jobs.results.bake_report import read_report
     from .jobs.results.export import check_output, export
@@ -75,8 +76,8 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
     outs = [out.with_name(f"{out.stem}.{each.name}{out.suffix}") if each.name else out for each in job.bodies]
     for each in outs:
         check_output(each, range(job.first_shown, job.frame_end + 1), scene_inputs(scene))
-    if cache_warning():
-        print(f"Warning: {cache_warning()}", file=sys.stderr)
+    for warning in filter(None, (cache_warning(), THREADS_WARNING)):
+        print(f"Warning: {warning}", file=sys.stderr)
     folder = out.with_name(out.name + ".frames")
 
     def events_of(name: str) -> OnEvent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path, PureWindowsPath
@@ -305,3 +306,19 @@ def test_what_kernels_call_is_compiled_for_them_once():
     (compiled,) = _twice._numba_type_.dispatcher.overloads.values()
     assert not compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cpython_wrapper_name)
     assert _twice("a") == "aa"
+
+
+@pytest.mark.parametrize(("told", "words"), [("0", "“0”"), ("many", "“many”"), ("1000", ""), ("1", "")])
+def test_a_number_of_threads_that_numba_refuses_is_left_out_and_told(told, words):
+    code = (
+        "from sinew.core.foundation.kernels import THREADS_WARNING\n"
+        "from sinew.core.foundation.kernels.jit import THREADS\n"
+        "import os; assert 1 <= THREADS <= os.cpu_count(); print(THREADS_WARNING)"
+    )
+    mount = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[2])!r}); import build_addon; build_addon.mount()\n"
+    )
+    environment = {**os.environ, "NUMBA_NUM_THREADS": told}
+    done = subprocess.run([sys.executable, "-c", mount + code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert words in done.stdout and bool(done.stdout.strip()) == bool(words)

@@ -45,8 +45,8 @@ from ..files.private_folder import checked_private, make_private
 KEPT_DAYS = 30
 """Days without use after which kernels of other versions of the sources are deleted."""
 
-THREADS = numba_config.NUMBA_NUM_THREADS
-"""Maximum number of threads of a kernel."""
+THREADS = min(numba_config.NUMBA_NUM_THREADS, numba_config.NUMBA_DEFAULT_NUM_THREADS)
+"""Maximum number of threads of a kernel: as set by NUMBA_NUM_THREADS, but at most one per core."""
 
 FEW = 1024
 """Number of items below which a kernel runs in the calling thread only, since threads would cost more."""

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ...foundation.events import Mesh
+from ...foundation.kernels import THREADS_WARNING
 from ...foundation.kernels.jit import cache_warning
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.quality import mesh_quality
@@ -62,7 +63,7 @@ def mesh_report(
             *scale_warnings(job),
             *overlap_warnings(job, mesh),
             *_of_embedding(embedding),
-            *filter(None, [cache_warning()]),
+            *filter(None, [cache_warning(), THREADS_WARNING]),
             *_of_pins(job, mesh, embedding),
             *pin_rotation_warnings(job),
             *node_warnings(job, mesh, embedding),

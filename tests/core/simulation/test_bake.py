@@ -19,6 +19,7 @@ from sinew.core.foundation.events import Done, StoppedAfter, event_of, line_of
 from sinew.core.foundation.files.array_file import read_arrays, write_arrays
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.numerics.linear_solvers import registry
 from sinew.core.simulation.frame_loop.bake import bake, build_mesh
 from sinew.core.simulation.preparation import prepare as preparation
 
@@ -79,6 +80,24 @@ def test_stop_and_resume_give_the_same_bits(tmp_path, solver):
     seen = []
     assert bake(job, store, seen.append, lambda: sum(e.kind == "frame" for e in seen) == 3) == "stopped"
     assert store.frames() == [1, 2, 3]
+    assert bake(job, store, resume=True) == "done"
+    assert_same_bits(content(store), content(whole))
+
+
+@pytest.mark.parametrize("stop", (2, 4))
+def test_conjugate_gradients_that_are_too_slow_end_and_resume_gives_the_same_bits(tmp_path, monkeypatch, stop):
+    """They are judged too slow always: in a frame of two steps. The direct solver takes over from the next frame on."""
+    for name, value in (("FEWEST_VERTICES", 1), ("THIN", 0.0), ("SLOW", 0.0)):
+        monkeypatch.setattr(registry, name, value)
+    job = shaken_bar(frames=5, substeps=2)
+    whole = FrameStore.create(tmp_path / "whole", job)
+    events = []
+    bake(job, whole, events.append)
+    solvers = [event.report["linear_solver"] for event in events if event.kind == "frame" and event.report]
+    assert solvers[0].startswith("conjugate gradients")
+    assert all("CHOLMOD" in each and registry.SWITCHED in each for each in solvers[1:]) and len(solvers) == 4
+    store, seen = FrameStore.create(tmp_path / "parts", job), []
+    assert bake(job, store, seen.append, lambda: sum(e.kind == "frame" for e in seen) == stop) == "stopped"
     assert bake(job, store, resume=True) == "done"
     assert_same_bits(content(store), content(whole))
 
@@ -330,6 +349,7 @@ worker = util.module_from_spec(spec)
 spec.loader.exec_module(worker)
 worker._load_package("sinew", {str(PACKAGE_FOLDER)!r})
 from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.numerics.linear_solvers import registry
 def job(self):
     {body}
 FrameStore.job = job
