@@ -1,15 +1,25 @@
-"""Scenes of many tets in contact, at any size: functions of the number of tets that return a scene."""
+"""Scenes of many tets in contact, at any size, and their steps one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.contact.barrier.contact_load import ContactLoad
+from ..core.foundation.schema.settings import SolverSettings
 from ..core.geometry.mesh.tet_mesh import TetMesh
+from ..core.methods.model.merged_model import merge_models
 from ..core.methods.model.model import Model, build_model
+from ..core.methods.model.state import State
+from ..core.methods.solvers import make_solver
+from ..core.methods.solvers.protocol import Solver
+from ..core.numerics.optimization.step_report import StepReport
+from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
 from .contact.scenes import hairpin as small_hairpin
 from .creatures import capsule, carved
+from .elements.contacts import smoothed
 from .meetings import Scene, box, plate
 
 TETS_A_CUBE = 6.0
@@ -87,3 +97,38 @@ def hairpin(tets: int) -> Scene:
 
 
 SCENES = {"jelly": jelly, "boxes": boxes, "slabs": slabs, "hand": hand, "pile": pile, "hairpin": hairpin}
+"""By name: functions of the number of tets that return a scene."""
+
+
+class Played(NamedTuple):
+    """A scene that is simulated step by step."""
+
+    scene: Scene
+    whole: Model
+    contact: ContactLoad
+
+    @classmethod
+    def of(cls, scene: Scene) -> Played:
+        """Merge the bodies of the scene."""
+        whole = merge_models([smoothed(each) for each in scene.bodies])
+        names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
+        places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
+        colliders = ColliderSet(names, triangles, tuple(each[None] for each in places))
+        return cls(scene, whole, make_contact_load(whole, colliders, scene.friction, scene.selves))
+
+    def solver(self, linear_solver: str = "automatic", **settings: Any) -> Solver:
+        """Return a solver of the scene, by default Mixed FEM."""
+        chosen = {"max_iterations": 100, **self.scene.settings, **settings}
+        return make_solver(self.whole, SolverSettings(linear_solver=linear_solver, **chosen))
+
+    def step(self, solver: Solver, state: State, number: int, h: float = H) -> tuple[State, StepReport]:
+        """Return the state after a step of ``h`` s, and the step's report.
+
+        Pins and colliders move to their places of the step ``number``.
+        """
+        if self.scene.places is not None:
+            first = np.concatenate([positions for positions, _triangles in self.scene.colliders])
+            self.contact.collider_positions = self.scene.places(number - 1) if number else first
+            self.contact.targets = self.scene.places(number)
+        rest = self.whole.mesh.rest_positions[self.whole.pinned]
+        return solver.step(state, rest if self.scene.pins is None else self.scene.pins(number), h, (self.contact,))

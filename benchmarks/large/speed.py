@@ -6,26 +6,16 @@ import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from ...core.contact.barrier.contact_load import ContactLoad
 from ...core.foundation.events import ignore
 from ...core.foundation.process.process_memory import peak_memory
 from ...core.foundation.schema.settings import SolverSettings
-from ...core.methods.model.merged_model import merge_models
-from ...core.methods.model.model import Model
-from ...core.methods.model.state import State
 from ...core.methods.solvers import make_solver
-from ...core.methods.solvers.protocol import Solver
-from ...core.numerics.optimization.step_report import StepReport
-from ...core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..crossings import forbidden
-from ..elements.contacts import smoothed
-from ..large_scenes import SCENES, H
-from ..meetings import Scene
+from ..large_scenes import SCENES, Played
 from ..processes import fresh
 from ..registry import Case, Row, row
 
@@ -47,36 +37,6 @@ def cases(_data: Path | None) -> Iterator[Case]:
                 yield Case(f"large_{name}_{size}", partial(_compared, name, size))
     yield Case("large_memory", _memory)
     yield Case("large_threads", _threads)
-
-
-class Played(NamedTuple):
-    """A scene that is simulated step by step."""
-
-    scene: Scene
-    whole: Model
-    contact: ContactLoad
-
-    @classmethod
-    def of(cls, scene: Scene) -> Played:
-        """Merge the bodies of the scene."""
-        whole = merge_models([smoothed(each) for each in scene.bodies])
-        names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
-        places, triangles = zip(*scene.colliders)
-        colliders = ColliderSet(names, triangles, tuple(each[None] for each in places))
-        return cls(scene, whole, make_contact_load(whole, colliders, scene.friction, scene.selves))
-
-    def solver(self, linear_solver: str, solver: str = "mixed_fem") -> Solver:
-        """Return a solver of the scene."""
-        settings = SolverSettings(solver=solver, linear_solver=linear_solver, max_iterations=100, **self.scene.settings)
-        return make_solver(self.whole, settings)
-
-    def step(self, solver: Solver, state: State, number: int) -> tuple[State, StepReport]:
-        """Return the state after a step, and the step's report. Colliders move to their places of this step."""
-        if self.scene.places is not None:
-            first = np.concatenate([positions for positions, _triangles in self.scene.colliders])
-            self.contact.collider_positions = self.scene.places(number - 1) if number else first
-            self.contact.targets = self.scene.places(number)
-        return solver.step(state, self.whole.mesh.rest_positions[self.whole.pinned], H, (self.contact,))
 
 
 def _compared(name: str, size: str) -> Iterable[Row]:
