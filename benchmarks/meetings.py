@@ -17,7 +17,7 @@ from ..core.methods.model.model import Model, build_model
 from ..core.methods.model.state import State
 from ..core.methods.solvers import make_solver
 from ..core.numerics.optimization.step_report import StepReport
-from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
+from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, CollisionSurface, make_contact_load
 from .bodies import block
 from .crossings import forbidden
 from .registry import Row, row
@@ -29,7 +29,8 @@ Track = Callable[[int], np.ndarray]
 @dataclass(frozen=True)
 class Scene:
     """Bodies and the plates, or other surfaces, that they collide with: ``places`` are those of moving surfaces in a
-    step, ``pins`` those of all bodies.
+    step, ``pins`` those of all bodies, from their rest positions; ``skins`` are collision surfaces of the bodies, by
+    default the boundaries of their tets.
     """
 
     bodies: Sequence[Model]
@@ -37,9 +38,10 @@ class Scene:
     friction: float = 0.3
     selves: tuple[int, ...] = ()
     places: Track | None = None
-    pins: Track | None = None
+    pins: Callable[[int, np.ndarray], np.ndarray] | None = None
     state: Callable[[Model], State] = Model.rest_state
     settings: dict[str, Any] = field(default_factory=dict)
+    skins: Sequence[CollisionSurface] = ()
 
 
 @dataclass
@@ -73,14 +75,19 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
     names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
     places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
     meet = make_contact_load(
-        whole, ColliderSet(names, triangles, tuple(each[None] for each in places)), scene.friction, scene.selves
+        whole,
+        ColliderSet(names, triangles, tuple(each[None] for each in places)),
+        scene.friction,
+        scene.selves,
+        scene.skins,
     )
     chosen = {"solver": solver, "max_iterations": 100, **scene.settings, **settings}
-    stepper, state, pins = make_solver(whole, SolverSettings(**chosen)), scene.state(whole), whole.mesh.rest_positions
+    stepper, state = make_solver(whole, SolverSettings(**chosen)), scene.state(whole)
+    pins = whole.mesh.rest_positions[whole.pinned]
     seen = Watched(whole, meet, [state], [])
     for k in range(steps):
         meet.targets = meet.targets if scene.places is None else scene.places(k)
-        targets = pins[whole.pinned] if scene.pins is None else scene.pins(k)
+        targets = pins if scene.pins is None else scene.pins(k, pins)
         begin = time.process_time()
         state, report = stepper.step(state, targets, h, (meet,))
         seen.processor.append(time.process_time() - begin)

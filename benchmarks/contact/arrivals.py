@@ -63,7 +63,7 @@ def _pins() -> Iterable[Row]:
         ]
         X = np.concatenate([each.mesh.rest_positions[each.pinned] for each in bodies])
         inwards = np.where(X[:, :1] < 0.1, 1.0, -1.0) * [1.0, 0.0, 0.0]
-        scene = Scene(bodies, pins=lambda k, X=X, way=way, n=inwards: X + 0.5 * way * (k + 1) * n, settings=STILL)
+        scene = Scene(bodies, pins=lambda k, X, way=way, n=inwards: X + 0.5 * way * (k + 1) * n, settings=STILL)
         seen, words = watch(scene, steps, H, "mixed_fem"), f", {1e3 * way:g} mm a step"
         yield from _common(case, words, seen)
         yield row(

@@ -145,9 +145,8 @@ def mouth(h: float, steps: int) -> Scene:
     X = mesh.rest_positions
     held = (np.abs(X[:, 2]) > 0.06) & (X[:, 0] > -0.1)
     model = build_model(mesh, 5e4, 0.4, 1e3, pinned=np.flatnonzero(held))
-    pins = X[model.pinned]
 
-    def turned(k: int) -> np.ndarray:
+    def turned(k: int, pins: np.ndarray) -> np.ndarray:
         part = (k + 1) / (0.6 * steps)
         angle = np.radians(21.0) * (min(part, 1.0) if part < 1.2 else max(0.0, 1.0 - 3.0 * (part - 1.2)))
         c, s, joint = np.cos(angle), np.sin(angle), np.array([-0.06, 0.0, 0.0])

@@ -267,18 +267,23 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
 
 
 def make_contact_load(
-    whole: Model, colliders: ColliderSet, friction: float, self_contact_ids: Sequence[int] = ()
+    whole: Model,
+    colliders: ColliderSet,
+    friction: float,
+    self_contact_ids: Sequence[int] = (),
+    skins: Sequence[CollisionSurface] = (),
 ) -> ContactLoad:
     """Return the contact load of a merged model.
 
-    The bodies of the model are in contact with each other and with the colliders. The collision surface of a body is
-    the boundary of its tets. All pairs have the same ``friction`` coefficient and no gap.
+    The bodies of the model are in contact with each other and with the colliders. All pairs have the
+    same ``friction`` coefficient and no gap.
 
     ``whole``: merged model of several bodies.
     ``self_contact_ids``: ids of the bodies with self-contact.
+    ``skins``: collision surfaces of the bodies, by default the boundaries of their tets.
     """
-    owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
-    points = points_of_all(whole, owns, [0] * len(owns))
+    owns = skins or [_boundary(whole.mesh, each.tets) for each in whole.slices]
+    points = points_of_all(whole, owns, [each.tets.start if skins else 0 for each in whole.slices])
     held, ends = points.held(whole.pinned), np.cumsum([len(own.rest_positions) for own in owns])
     met = concatenate_surfaces(owns, np.split(held, ends[:-1]), colliders, self_contact_ids)
     distance = OF_EDGES * min(mean_edge(own.rest_positions, own.faces) for own in owns)
