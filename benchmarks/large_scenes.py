@@ -73,7 +73,7 @@ def hand(tets: int, flesh: float = 3e4, bone: float = 1e9) -> Scene:
         palm = (np.abs(p[:, 0] + 0.05) < 0.05) & (np.abs(p[:, 1]) < 0.052) & (np.abs(p[:, 2]) < 0.0125)
         return np.logical_or.reduce([palm, *(capsule(p, *each, 0.0125) for each in fingers)])
 
-    cell = (1.8e-4 * TETS_A_CUBE / tets) ** (1.0 / 3.0)
+    cell = (5.3e-4 * TETS_A_CUBE / tets) ** (1.0 / 3.0)
     mesh = carved((-0.11, -0.14, -0.015), (0.14, 0.09, 0.015), cell, inside)
     X = mesh.rest_positions
     centres = X[mesh.tets].mean(axis=1)

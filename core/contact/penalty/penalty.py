@@ -15,7 +15,7 @@ import numpy as np
 
 from ...foundation.schema.settings import EARTH
 from ...mechanics.forces.step_potential import Motion
-from ...mechanics.forces.unilateral_springs import Penetration, UnilateralSprings
+from ...mechanics.forces.unilateral_springs import Penetration, UnilateralPotential, UnilateralSprings
 from ..friction import STICTION_TOLERANCE, LaggedFriction
 from .contact_points import ContactPoints
 from .extrapolated_points import ExtrapolatedPoints
@@ -126,7 +126,7 @@ class PenaltyContact:
         return PenaltyContactPotential(self, motion)
 
 
-class PenaltyContactPotential:
+class PenaltyContactPotential(UnilateralPotential):
     """Potential of penalty contact between a body and an obstacle during one step."""
 
     def __init__(self, contact: PenaltyContact, motion: Motion) -> None:

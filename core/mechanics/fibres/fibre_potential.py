@@ -40,7 +40,26 @@ class LinearVectors(Protocol):
         """Add ``scale`` times the stiffness to a matrix of the space. ``K`` (f,3,3): derivatives by the vectors."""
 
 
-class FibrePotential(StepPotential):
+class VectorPotential(StepPotential):
+    """Potential of vectors that are linear functions of the unknowns.
+
+    Attributes
+    ----------
+    vectors : f vectors as functions of the unknowns
+    """
+
+    vectors: LinearVectors
+
+    def hessians(self, positions: np.ndarray) -> np.ndarray:
+        """Return the semi-definite second derivatives (f,3,3) by the vectors, at ``positions`` (n,3) m."""
+        raise NotImplementedError
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add ``scale`` times the semi-definite Hessian to ``blocks`` (:meth:`StepPotential.add_stiffness`)."""
+        self.vectors.add_stiffness(self.hessians(positions), scale, blocks)
+
+
+class FibrePotential(VectorPotential):
     """Potential of f fibres, which is also the load that makes it.
 
     Parameters
@@ -77,13 +96,11 @@ class FibrePotential(StepPotential):
         stretch, along = directions_of(self.vectors.positions(positions))
         return self.vectors.spread((self.weights * self.law(stretch).slope)[:, None] * along)
 
-    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the semi-definite Hessian to ``blocks`` (:meth:`StepPotential.add_stiffness`)."""
+    def hessians(self, positions: np.ndarray) -> np.ndarray:
+        """Return the semi-definite second derivatives (f,3,3) by the fibre vectors (:class:`VectorPotential`)."""
         stretch, along = directions_of(self.vectors.positions(positions))
         terms = self.law(stretch)
-        self.vectors.add_stiffness(
-            fibre_stiffness(self.weights, terms.slope, terms.curvature, stretch, along), scale, blocks
-        )
+        return fibre_stiffness(self.weights, terms.slope, terms.curvature, stretch, along)
 
 
 class _MergedVectors:

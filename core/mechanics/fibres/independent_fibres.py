@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..forces.step_potential import StepPotential
-from .fibre_potential import FibrePotential, directions_of, fibre_stiffness
+from .fibre_potential import FibrePotential, VectorPotential, directions_of, fibre_stiffness
 
 
 class FibreStep(NamedTuple):
@@ -30,7 +29,7 @@ class FibreStep(NamedTuple):
     curvature: float
 
 
-class IndependentFibres(StepPotential):
+class IndependentFibres(VectorPotential):
     """Potential of fibres at their independent stretches, in an iterate of Mixed FEM.
 
     ``residual`` (f,): lengths of the fibre vectors minus the independent stretches. ``bends``: True if the stiffness
@@ -45,7 +44,8 @@ class IndependentFibres(StepPotential):
 
     def __init__(self, fibres: FibrePotential, x: np.ndarray, stretch: np.ndarray) -> None:
         self._fibres, self._stretch, weights = fibres, stretch, fibres.weights
-        self._length, self._along = directions_of(fibres.vectors.positions(x))
+        self.vectors = fibres.vectors
+        self._length, self._along = directions_of(self.vectors.positions(x))
         terms, self.residual = fibres.law(stretch), self._length - stretch
         self._energy = float(weights @ terms.density)
         self._slope, self._curvature = weights * terms.slope, weights * np.maximum(terms.curvature, 0.0)
@@ -58,13 +58,12 @@ class IndependentFibres(StepPotential):
 
     def gradient(self, _positions: np.ndarray) -> np.ndarray:
         """Return the gradient (n,3), N, of the condensed fibres."""
-        return self._fibres.vectors.spread(self._condensed[:, None] * self._along)
+        return self.vectors.spread(self._condensed[:, None] * self._along)
 
-    def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the stiffness of the condensed fibres."""
+    def hessians(self, _positions: np.ndarray) -> np.ndarray:
+        """Return the second derivatives (f,3,3) of the condensed fibres by the fibre vectors."""
         slope = np.maximum(self._condensed, 0.0) if self.bends else np.zeros_like(self._condensed)
-        K = fibre_stiffness(np.ones(len(slope)), slope, self._curvature, self._length, self._along)
-        self._fibres.vectors.add_stiffness(K, scale, blocks)
+        return fibre_stiffness(np.ones(len(slope)), slope, self._curvature, self._length, self._along)
 
     def moved(self, alpha: float, change: np.ndarray, x: np.ndarray) -> IndependentFibres:
         """Return the fibres at the positions x (n,3), m, with the independent stretches ``l + alpha * change``."""
@@ -72,7 +71,7 @@ class IndependentFibres(StepPotential):
 
     def step_by(self, dx: np.ndarray) -> FibreStep:
         """Return the changes of the fibres for displacements ``dx`` (n,3), m."""
-        change = self.residual + (self._along * self._fibres.vectors.moved(dx)).sum(axis=1)
+        change = self.residual + (self._along * self.vectors.moved(dx)).sum(axis=1)
         multiplier = self._slope + self._curvature * change
         return FibreStep(change, multiplier, float(change @ (self._curvature * change)))
 

@@ -136,13 +136,8 @@ class LinearlyImplicitSolver(StepSolver):
             linearized = _Linearized(self, state, step)
         while not report.reason:
             stagnating = step.contact is not None and is_stagnating(report.history)
-
-            def solve(gradient: np.ndarray) -> np.ndarray:
-                return self.system.solve(-gradient)
-
-            g, dx, is_indefinite = self.descent_direction(
-                partial(linearized.assembled, x), solve, report, not stagnating
-            )
+            assemble = partial(linearized.assembled, x)
+            g, dx, is_indefinite = self.descent_direction(assemble, self.solve_system, report, not stagnating)
             if step.contact is not None:
                 x = self._searched(x, g, dx, linearized, step, report, is_indefinite)
                 continue

@@ -283,13 +283,13 @@ class MixedFEMSolver(StepSolver):
         with report.timed("solve"):
             residual = at.polar - mixed.s
             g = self._condensed_gradient(at, P, step, residual)
-            bends = system.low_rank is not None
-            dx, residual_work = self.direction(at.x, g, step)
+            bends, solution = system.low_rank is not None, self.direction(at.x, g, step)
             if bends and system.low_rank is None:  # the solution found that it makes the matrix indefinite
                 g = self._condensed_gradient(at, P, step, residual)
-                dx, residual_work = self.direction(at.x, g, step)
-        if self.system.is_indefinite and terms in (PolarHessianTerms.ALL, PolarHessianTerms.EXACT):
+                solution = self.direction(at.x, g, step)
+        if solution is None or self.system.is_indefinite and terms in (PolarHessianTerms.ALL, PolarHessianTerms.EXACT):
             return None  # other terms follow, which are semi-definite
+        dx, residual_work = solution
         with report.timed("local"):
             dF = self.elastic.delta_F(dx)
             ds, multiplier, curvature, work = local_update(mixed, terms, dF, step.element_weights)

@@ -7,6 +7,7 @@ converged step is accurate; a step that stops early is damped.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -124,9 +125,7 @@ def newton_iteration(
         _assemble(solver, at, step, is_projected, is_projected or not stagnating)
         return step.gradient_at(at.x, at.deformation)
 
-    def solve(gradient: np.ndarray) -> np.ndarray:
-        return solver.direction(at.x, gradient, step).change
-
+    solve = partial(solver.direction, at.x, step=step)
     g, dx, is_indefinite = solver.descent_direction(assemble, solve, report, projected and not stagnating)
     decrement = -float((g * dx).sum())
     check_direction(dx, decrement)

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...foundation.errors import DivergenceError
+from ...foundation.errors import DivergenceError, FactorizationError
 from ...foundation.schema.settings import SolverSettings
 from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.body_forces import GravityPotential, InertiaPotential
@@ -219,27 +219,38 @@ class StepSolver:
         deformation = self.elastic.deformation(x, near)
         return NewtonIterate(x, deformation, *step.value(x, deformation))
 
-    def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
-        """Return the search direction at x (n,3) m.
+    def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution | None:
+        """Return the search direction at x (n,3) m, or None if the matrix is not positive definite.
 
         The direction minimizes the quadratic model with the last factorised matrix and the ``gradient`` (n,3) kg m.
         """
         if self.system.is_small and (obstacles := step.unilateral_springs(x)):
             return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
-        return QPSolution(self.system.solve(-gradient), self.system.residual_work)
+        return self.solve_system(gradient)
+
+    def solve_system(self, gradient: np.ndarray) -> QPSolution | None:
+        """Return the minimizer of the quadratic model with the last matrix and the ``gradient`` (n,3) kg m.
+
+        The result is None if the matrix is not positive definite, and was not factorised before.
+        """
+        try:
+            return QPSolution(self.system.solve(-gradient), self.system.residual_work)
+        except FactorizationError:
+            return None
 
     def descent_direction(
         self,
         assemble: Callable[[bool], np.ndarray],
-        solve: Callable[[np.ndarray], np.ndarray],
+        solve: Callable[[np.ndarray], QPSolution | None],
         report: StepReport,
         projected: bool,
     ) -> tuple[np.ndarray, np.ndarray, bool]:
         """Return the gradient (n,3) kg m, a direction (n,3) m of descent, and whether the matrix had to be projected.
 
         ``assemble``: function that assembles the matrix, projected or not, and returns the gradient. ``solve``:
-        function that returns the direction for a gradient. ``projected``: False to project the matrix only if it is
-        indefinite, which the factorisation finds, or the solution.
+        function that returns the solution for a gradient. ``projected``: False to project the matrix only if it is
+        indefinite, which the factorisation finds, or the solution. Raises FactorizationError if the projected matrix is
+        not positive definite.
         """
         for is_projected in (True,) if projected else (False, True):
             with report.timed("assembly"):
@@ -250,10 +261,10 @@ class StepSolver:
                 elif not self.system.try_factorize():
                     continue
             with report.timed("solve"):
-                dx = solve(gradient)
-            if is_projected or not self.system.is_indefinite:
-                break
-        return gradient, dx, is_projected and not projected
+                solution = solve(gradient)
+            if solution is not None and (is_projected or not self.system.is_indefinite):
+                return gradient, solution.change, is_projected and not projected
+        raise self.system.error()
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Return the norm of the incremental potential's gradient, kg m, without the entries of pinned vertices."""

@@ -4,6 +4,10 @@ The matrix is ``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the cubature 
 components each. Its layout is (3, r, 3, r), with the unknowns of a component side by side: ``B_c A`` is the same for x,
 y and z, so the matrix consists of six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the
 diagonal are written.
+
+In a body with fibres and without contact, the first two matrices of a step are factorised. Later systems of the step
+are solved by conjugate gradients, preconditioned by the last factor (:mod:`.iterative_solution`). The first factor is a
+poor preconditioner, since the first iteration of Mixed FEM omits second derivatives of its constraints.
 """
 
 from __future__ import annotations
@@ -17,8 +21,11 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.fibres.fibre_potential import VectorPotential
 from ...mechanics.forces.step_potential import StepPotential
+from ...mechanics.forces.unilateral_springs import UnilateralPotential
 from ...numerics.linear_solvers.linear_system import LinearSystem
+from .iterative_solution import ReducedMatrix, conjugate_gradients
 from .reduced_elastic import CubatureElastic
 from .reduced_stiffness import ReducedStiffness
 
@@ -38,17 +45,23 @@ class DenseSystem(LinearSystem):
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
         super().__init__(elastic.weights)
-        self._size = len(mass)
+        self._elastic, self._mass, self._pinned, self._size = elastic, mass, pinned, len(mass)
+        self._product: ReducedMatrix | None = None
+        self.begin_step(0)
         free = np.setdiff1d(np.arange(self._size), pinned)
         self.free = _side_by_side(free)
         self._stiffness = ReducedStiffness(elastic.G[:, free], mass[np.ix_(free, free)])
-        self._matrix = np.empty((3, len(free), 3, len(free)))
+        self._matrix = np.zeros((3, len(free), 3, len(free)))
         self._factor = np.empty((3 * len(free), 3 * len(free))).T
 
     @cached_property
     def _change(self) -> np.ndarray:
         """Workspace (3,r,3,r) for additions to the matrix, allocated at first use."""
         return np.empty((3, self._size, 3, self._size))
+
+    def begin_step(self, _slow_steps: int) -> None:
+        """Discard the factors of the step before, so that results do not depend on them."""
+        self._factorizations, self._preconditions = 0, False
 
     def assemble(
         self,
@@ -63,14 +76,29 @@ class DenseSystem(LinearSystem):
         The elastic stiffness is computed from ``self.hessians``, the second derivatives of the energy by the
         deformation gradients at the cubature points. ``added`` (c,6,3,3) is first added to this array, in place.
         ``potentials``: loads, evaluated at the ``unknowns`` (r,3). ``low_rank``: low-rank stiffness of loads. Only the
-        stiffness of the loads is multiplied by ``scale``.
+        stiffness of the loads is multiplied by ``scale``. If :meth:`solve` will iterate, the matrix stays a sum of
+        terms.
         """
         if added is not None:
             self.hessians += added
+        self.low_rank = low_rank and low_rank.scaled(scale)
+        self._terms = unknowns, potentials, scale
+        fibres = [each for each in potentials if isinstance(each, VectorPotential)]
+        may_iterate = self._preconditions and fibres and low_rank is None
+        if may_iterate and not any(isinstance(each, UnilateralPotential) for each in potentials):
+            vectors = [(each.vectors, scale * each.hessians(unknowns)) for each in fibres]
+            self._change.fill(0.0)
+            _add_stiffness([each for each in potentials if each not in fibres], unknowns, scale, self._change)
+            self._product = ReducedMatrix(self._elastic, self.hessians, self._mass, vectors, self._change, self._pinned)
+        else:
+            self._assemble()
+
+    def _assemble(self) -> None:
+        unknowns, potentials, scale = self._terms
+        self._product = None
         self._stiffness.assemble(self.hessians, self._matrix)
         if potentials:
             self.add(lambda matrix: _add_stiffness(potentials, unknowns, scale, matrix))
-        self.low_rank = low_rank and low_rank.scaled(scale)
         self._add_low_rank(1.0)
 
     def _add_low_rank(self, factor: float) -> None:
@@ -94,9 +122,10 @@ class DenseSystem(LinearSystem):
     def try_factorize(self, whole: bool = False) -> bool:
         """Compute the Cholesky factor of the matrix. Return False if the matrix is not positive definite.
 
-        If the factorisation fails and ``whole`` is False, it is tried again without the low-rank part.
+        If the factorisation fails and ``whole`` is False, it is tried again without the low-rank part. If :meth:`solve`
+        will iterate, nothing is computed, and True is not a proof.
         """
-        if self._has_factor():
+        if self._product is not None or self._has_factor():
             return True
         if whole or self.low_rank is None:
             return False
@@ -108,6 +137,8 @@ class DenseSystem(LinearSystem):
         # The upper blocks in row-major order are LAPACK's lower ones, whose factorization is faster.
         self._factor[...] = self._matrix.reshape(self._factor.shape).T
         self._factor, failed = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
+        self._factorizations += 1
+        self._preconditions = failed == 0 and self._factorizations > 1
         return failed == 0
 
     def error(self) -> FactorizationError:
@@ -121,7 +152,19 @@ class DenseSystem(LinearSystem):
         """Return the solution (r,3) of the factorised system, zero at prescribed unknowns.
 
         ``right_hand_side`` (r,3).
+
+        Raises FactorizationError if iterations find that the matrix is not positive definite.
         """
+        if self._product is None:
+            return self._solved(right_hand_side)
+        x = conjugate_gradients(self._product.times, self._solved, right_hand_side)
+        if x is not None:
+            return x
+        self._assemble()
+        self.factorize()
+        return self._solved(right_hand_side)
+
+    def _solved(self, right_hand_side: np.ndarray) -> np.ndarray:
         solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T

@@ -73,8 +73,12 @@ class CubatureElastic(ElasticDensity):
         ``stress`` (c,3,3), Pa: stresses at the cubature points. The gradient's unit is newton times the unit of the
         basis.
         """
+        return self.pulled(self.weights[:, None, None] * stress)
+
+    def pulled(self, stress: np.ndarray) -> np.ndarray:
+        """Return the gradient (r,3) by the unknowns, from ``stress`` (c,3,3), J: derivatives by the gradients F."""
         forces = np.zeros((3, self.G.shape[1]))
-        _pull(self.G, self.weights, stress, forces)
+        _pull(self.G, stress, forces)
         return np.ascontiguousarray(forces.T)
 
 
@@ -105,18 +109,18 @@ def _gradients(G, U, rest, F):
 
 
 @kernel
-def _pull(G, weights, stress, forces):
-    """Add ``sum_i w_i P_i G_i`` over the cubature points i to ``forces`` (3,r).
+def _pull(G, stress, forces):
+    """Add ``sum_i P_i G_i`` over the cubature points i to ``forces`` (3,r).
 
-    ``weights`` (c,): volumes w_i. ``stress`` (c,3,3): stresses P_i. ``G`` (3c,r): gradients of the basis functions; G_i
-    are the three rows of point i.
+    ``stress`` (c,3,3): stresses P_i times volumes. ``G`` (3c,r): gradients of the basis functions; G_i are the three
+    rows of point i.
     """
     x, y, z = forces[0], forces[1], forces[2]
-    for c in range(len(weights)):
-        P, w = stress[c], weights[c]
-        xx, xy, xz = w * P[0, 0], w * P[0, 1], w * P[0, 2]
-        yx, yy, yz = w * P[1, 0], w * P[1, 1], w * P[1, 2]
-        zx, zy, zz = w * P[2, 0], w * P[2, 1], w * P[2, 2]
+    for c in range(len(stress)):
+        P = stress[c]
+        xx, xy, xz = P[0, 0], P[0, 1], P[0, 2]
+        yx, yy, yz = P[1, 0], P[1, 1], P[1, 2]
+        zx, zy, zz = P[2, 0], P[2, 1], P[2, 2]
         first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
         for k in range(len(x)):
             a, b, d = first[k], second[k], third[k]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundation.kernels.aligned import aligned
-from ...foundation.kernels.jit import THREADS, inlined, inner_kernel
+from ...foundation.kernels.jit import THREADS, inlined, inner_kernel, kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 
 BLOCKS = 6
@@ -68,6 +68,28 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
     """Return the full symmetric matrix (3r,3r) from a ``matrix`` (3,r,3,r) with a valid upper triangle."""
     upper = matrix.reshape(3 * matrix.shape[1], -1)
     return np.triu(upper) + np.triu(upper, 1).T
+
+
+def stress_changes(blocks: np.ndarray, dF: np.ndarray) -> np.ndarray:
+    """Return the changes (c,3,3) of stresses times volumes, for changes dF (c,3,3) of the deformation gradients.
+
+    ``blocks`` (c,6,3,3): second derivatives of the energy as in :meth:`ReducedStiffness.assemble`.
+    """
+    stress = np.empty_like(dF)
+    _stress_changes(blocks, dF, stress)
+    return stress
+
+
+@kernel
+def _stress_changes(blocks, dF, stress):
+    for c in range(len(blocks)):
+        for i in range(3):
+            for a in range(3):
+                total = 0.0
+                for p in range(3):
+                    x, y, z = _row(blocks[c], a, i, p)
+                    total += x * dF[c, p, 0] + y * dF[c, p, 1] + z * dF[c, p, 2]
+                stress[c, i, a] = total
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:

@@ -62,6 +62,7 @@ from ...numerics.integrators.time_step import TimeStep
 from ...numerics.linear_solvers.factorized import factorized
 from ...numerics.linear_solvers.registry import fastest
 from ..contact_setup.collision_surfaces import ColliderSet, make_contact_load
+from .compile_conjugate_gradients import conjugate_gradients, may_iterate
 from .group import any_contact
 
 RARELY = 200_000
@@ -175,10 +176,6 @@ def _of_solver(name: str, seconds: float) -> Stage:
     return Stage(f"solver-{name}", seconds, run, lambda body, _meets: body.solver.solver == name)
 
 
-def _conjugate_gradients() -> None:
-    _step(_model(), SolverSettings(linear_solver="pcg", max_iterations=1), _pin_springs)
-
-
 def _penalty() -> None:
     _step(_model(), SolverSettings(max_iterations=1), partial(_contact_loads, _tetrahedron()))
 
@@ -200,7 +197,7 @@ def _stages() -> Iterator[Stage]:
         yield _of_energy(each, 0.4)
     for name in solvers:
         yield _of_solver(name, 2.5 if name.startswith("subspace_mixed") else 0.2)
-    yield Stage("pcg", 1.0, _conjugate_gradients, lambda body, _meets: body.solver.linear_solver == "pcg")
+    yield Stage("pcg", 4.0, partial(conjugate_gradients, _model()), lambda body, _meets: may_iterate(body))
     yield Stage("contact", 2.5, _penalty, lambda body, in_contact: bool(body.colliders) and not in_contact)
     yield Stage("crossings", 1.0, _crossings, lambda body, _meets: body.contact.self_contact)
     yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: _has_field_of("SURFACE", body))
@@ -239,6 +236,8 @@ def load_kernels(job: Job, live: bool = False) -> None:
         _meet(model)
     if _has_field_of("SURFACE", job.body):
         _search(surface)
+    if may_iterate(job.body):
+        conjugate_gradients(model)
     if _takes_second_derivatives(job.body):
         _second_derivatives()
     if _has_right_hand_sides(job.body):

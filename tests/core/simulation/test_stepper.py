@@ -94,7 +94,7 @@ def test_what_was_kept_changes_no_bit(options, method):
     [
         ({"solver": "newton"}, "clean", (1, 1, 2)),  # the symbolic factor is kept when stiffness changes
         ({"solver": "mixed_fem"}, "lattice", (1, 1, 1)),  # and when springs of pins let go
-        ({"linear_solver": "pcg"}, "lattice", (4, 4, 4)),  # its preconditioner does, and those of the axes in contact
+        ({"linear_solver": "pcg"}, "lattice", (0, 0, 0)),  # a body without thin stiff parts has no factor
         ({"solver": "subspace_fem"}, "clean", (1, 1, 2)),
     ],
 )
