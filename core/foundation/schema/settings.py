@@ -219,8 +219,8 @@ class SolverSettings(_OwnSettings):
         0.0,
         1.0,
         "",
-        "Stop a step when an iteration moves no vertex by more than this fraction of the body's size; 1e-4 is coarse, "
-        "1e-6 fine",
+        "Stop a step when an iteration moves no vertex by more than this fraction of the body's size. In contact, 1e-5 "
+        "leaves an error of at most 0.04 % of the size in a step; 1e-4 takes 2 to 24 % fewer iterations and leaves 1 %",
     )
     decrement_tolerance: float = number(
         1e-6,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sinew.core.foundation.kernels import jit, shared_items
 from sinew.core.mechanics.assembly.block_rows import BlockRows
 from sinew.core.mechanics.assembly.elements import ElementNodes
+from sinew.core.mechanics.assembly.pairs import pairs_of
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
 from sinew.core.numerics.linear_solvers.conjugate_gradient import ConjugateGradients
 
 from .bars import bar, blocks_of, dense
+from .test_pairs import touching
 
 STIFF = 1e4
 """Largest stiffness at which round-off of the dense solution still permits the comparison."""
@@ -164,6 +167,26 @@ def test_an_inverted_diagonal_names_its_vertex(problem):
 def test_the_same_input_gives_the_same_bits(problem):
     first, second = (problem.solver(10).solve(problem.b) for _ in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+def test_the_number_of_threads_changes_no_bit(monkeypatch):
+    """A body with more vertices than one thread takes alone, with contact pairs and a thin stiff part."""
+    body = bar(1e4, cells=(40, 6, 6))
+    across = body.rest_positions[body.tets].mean(axis=1)[:, 1:]
+    body = body._replace(shear_modulus=np.where((across < 1.0).all(axis=1), 1e4, 1.0))
+    blocks, count = blocks_of(body), len(body.rest_positions) - len(body.pinned)
+    assert count > jit.FEW
+    pairs = pairs_of(touching(count, 40, 0, 1e3))
+    b, ends = np.random.default_rng(0).normal(size=(count, 3)), []
+    for threads in (1, 2):
+        for module in (jit, shared_items):
+            monkeypatch.setattr(module, "THREADS", threads)
+        solver = ConjugateGradients(body, CholmodSolver)
+        solver.fill(blocks, pairs=pairs)
+        assert solver.try_factorize() and len(solver._preconditioner.thin)
+        ends.append(solver.solve(b))
+    assert solver.iterations > 3
+    np.testing.assert_array_equal(*ends)
 
 
 def test_numbers_of_four_bytes_do_not_run_over():
