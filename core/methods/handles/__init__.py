@@ -1,0 +1,1 @@
+"""Affine handles with sparse weights that follow geometry and materials ([SMS25])."""
