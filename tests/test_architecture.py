@@ -27,7 +27,7 @@ ROOMS = {
         mechanics/constraints
         contact/friction contact/barrier contact/penalty contact/proxy
         numerics/integrators numerics/linear_solvers numerics/optimization
-        methods/model methods/handles methods/subspaces methods/solvers methods/eigenfit
+        methods/model methods/handles methods/subspaces methods/solvers methods/multilevel methods/eigenfit
         jobs/job jobs/store jobs/checks jobs/results jobs/scene_files
         simulation/preparation simulation/contact_setup simulation/frame_loop
         cli api worker

@@ -21,14 +21,20 @@ LONGEST = 80
 
 
 def number(
-    default: float | None, low: float | None, high: float | None, unit: str, help: str, label: str | None = None
+    default: float | None,
+    low: float | None,
+    high: float | None,
+    unit: str,
+    help: str,
+    label: str | None = None,
+    is_advanced: bool = False,
 ) -> Any:
     """Return a dataclass field for a number from ``low`` to ``high``.
 
     Both bounds are included; None means no bound. ``help`` is the description of the field, ``label`` its user-visible
-    name.
+    name. ``is_advanced``: True if user interfaces show the field separately.
     """
-    metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": False}
+    metadata = {"range": (low, high), "unit": unit, "help": help, "about": FieldSpec(label), "is_advanced": is_advanced}
     return field(default=default, metadata=metadata)
 
 

@@ -31,6 +31,7 @@ class SolverKind:
     takes_modes : the unknowns are coordinates of a subspace of a few modes, not positions of all vertices
     takes_nodes : only a few vertices, the dynamic nodes, are integrated in time; the others follow quasistatically
     integrates : the ``integrator`` setting applies; False if the method has a fixed time integration rule
+    has_linear_solver : the settings of the full space's linear solver apply
     iterates : a step is iterative, with at most ``max_iterations`` iterations
     bears_contrast : suits bodies with both stiff and soft parts
     bears_obstacles : handles contact with floors and colliders
@@ -49,6 +50,7 @@ class SolverKind:
     takes_modes: bool = False
     takes_nodes: bool = False
     integrates: bool = True
+    has_linear_solver: bool = True
     iterates: bool = True
     bears_contrast: bool = False
     bears_obstacles: bool = True
@@ -65,7 +67,8 @@ class SolverKind:
     @property
     def settings(self) -> tuple[str, ...]:
         """Names of the settings that this solver reads, without those of all solvers."""
-        space = SUBSPACE if self.takes_modes else ("linear_solver",)
+        sparse = ("linear_solver",) if self.has_linear_solver else ()
+        space = SUBSPACE if self.takes_modes else sparse
         return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
 
 
@@ -149,6 +152,46 @@ CONJAC_PUBLISHED = replace(
         ),
     },
 )
+MULTILEVEL_PUBLISHED = replace(
+    NEWTON,
+    name="multilevel_published",
+    label="Multilevel (As Published)",
+    description="Newton FEM with approximate directions from handles and a few more iterations, for comparison: less "
+    "memory; stalls on bodies with thin stiff parts",
+    method=".multilevel.published.MultilevelSolver",
+    has_linear_solver=False,
+    at_contrast="the handles miss the bending of thin stiff parts",
+    remedy="raise Handles or Polishing, or use Newton FEM",
+    own={
+        "handles": number(
+            32,
+            1,
+            1000,
+            "",
+            "Published multilevel solver: handles of each body with 12 unknowns each; 16 for a simple body, 32 to 64 "
+            "for a creature",
+            is_advanced=True,
+        ),
+        "polishing_iterations": number(
+            0,
+            0,
+            1000,
+            "",
+            "Published multilevel solver: conjugate gradient iterations on all vertices after those on the handles; 0 "
+            "takes 20 or 40, by the number of tetrahedra per handle",
+            is_advanced=True,
+        ),
+        "subspace_tolerance": number(
+            0.0,
+            0.0,
+            10.0,
+            "m/s",
+            "Published multilevel solver: stop a step when the handles' part of an iteration is slower than this per "
+            "vertex, m/s; 0.001 in the paper, 0 uses the Stop Rule alone",
+            is_advanced=True,
+        ),
+    },
+)
 SUBSPACE_MIXED_FEM = replace(
     MIXED_FEM,
     name="subspace_mixed_fem",
@@ -174,6 +217,7 @@ SOLVER_KINDS = {
         LINEARLY_IMPLICIT,
         CONJAC,
         CONJAC_PUBLISHED,
+        MULTILEVEL_PUBLISHED,
         SUBSPACE_MIXED_FEM,
         SUBSPACE_FEM,
     )

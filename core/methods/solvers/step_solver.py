@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,11 @@ class StepSolver:
         self._rule = partial(self.integrator.begin, **own)
         self.drag = self.mass_damping_load(model)
         self.linear_solver = linear_solver
-        self.system = model.linear_system(settings, linear_solver)
+        self.system = self.linear_system(model)
+
+    def linear_system(self, model: Space) -> Any:
+        """Return the linear system of a model, for the settings of the solver."""
+        return model.linear_system(self.settings, self.linear_solver)
 
     def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
         """Return the mass-proportional damping of the model as a tuple of loads, empty without damping."""
@@ -74,7 +79,7 @@ class StepSolver:
         self.model, self.elastic = model, model.elastic
         if pinned:
             del self.system  # frees the old factor before the new one is allocated
-            self.system = model.linear_system(self.settings, self.linear_solver)
+            self.system = self.linear_system(model)
         elif stiffness:
             self.system.follow(model.elastic.shear_modulus)
 

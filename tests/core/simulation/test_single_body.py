@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import DivergenceError, SettingsError
@@ -30,7 +32,10 @@ def released_bar(frames=10, last_held=4, **settings):
 @SOLVER
 def test_a_body_let_go_in_the_air_falls_freely(solver):
     """From the release on its momentum changes by its weight times the time, and by nothing else."""
+    # Each direction of an exact linear solver preserves the momentum, approximate ones preserve it at convergence.
     job = released_bar(solver=solver, substeps=2)
+    if solver == "multilevel_published":
+        job = job.with_body(solver=replace(job.body.solver, max_iterations=200, tolerance=1e-8))
     prepared = prepare(job)
     frames = list(simulate_body(job, prepared))
     momenta = [prepared.space.lumped_masses @ frame.state.velocities for frame in frames]

@@ -1,0 +1,1 @@
+"""Published multilevel solver ([SMS25])."""
