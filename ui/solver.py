@@ -29,7 +29,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
     kind = choices.solver_kind(settings.solver)
     layout.prop(settings, "solver")
     if kind.takes_modes:
-        draw_properties(layout, settings, "modes", "cubature_points")
+        draw_properties(layout, settings, "subspace_basis", "modes", "cubature_points")
         draw_points(layout, settings.bake, context)
     if kind.takes_nodes:
         draw_nodes(layout, obj, context)

@@ -65,6 +65,14 @@ ELEMENTS = (
         "also in volume. Serves for comparison with Smoothed",
     ),
 )
+BASES = (
+    ("modes", "Modes", "Lowest skinning modes, which move the whole body: best for bending, and for most bodies"),
+    (
+        "handles",
+        "Handles",
+        "Sparse handles, each of which moves only its surroundings: for small dents with few unknowns",
+    ),
+)
 STOP_RULES = (
     ("movement", "Movement Is Small", "Stop a step when an iteration hardly moves any vertex"),
     (
@@ -343,6 +351,7 @@ class SinewObject(bpy.types.PropertyGroup):
     mass_damping: mirrored(SolverSettings, "mass_damping", "Mass Damping", soft_max=10.0, precision=3)
     stiffness_damping: mirrored(SolverSettings, "stiffness_damping", "Stiffness Damping", soft_max=0.1, precision=4)
     linear_solver: mirrored(SolverSettings, "linear_solver", "Linear Solver", items=choices.linear_solver_items)
+    subspace_basis: mirrored(SolverSettings, "subspace_basis", "Basis", items=BASES)
     modes: mirrored(SolverSettings, "modes", "Modes", soft_max=32)
     cubature_points: mirrored(SolverSettings, "cubature_points", "Cubature Points", soft_max=2000)
     match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Model")

@@ -256,8 +256,13 @@ class SolverSettings(_OwnSettings):
         "stiffness damping",
     )
     linear_solver: str = choice("automatic", "Solver of the linear systems")
+    subspace_basis: str = choice("modes", "Functions that span a subspace", names=("modes", "handles"))
     modes: int = number(
-        16, 1, 64, "", "Modes of a subspace: 8 for simple bending, 16 for a creature, 32 and more for fine detail"
+        16,
+        1,
+        64,
+        "",
+        "Modes or handles of a subspace: 8 for simple bending, 16 for a creature, 32 and more for fine detail",
     )
     cubature_points: int = number(
         0,

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import SettingsError
 from .setting_fields import choice, number
 
-SUBSPACE = "modes", "cubature_points", "match_full_space"
+SUBSPACE = "subspace_basis", "modes", "cubature_points", "match_full_space"
 """Settings that only subspace solvers read."""
 
 

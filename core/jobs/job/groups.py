@@ -18,6 +18,7 @@ from .job_changes import details
 Thing = TypeVar("Thing")
 
 OF_EACH = (
+    "subspace_basis",
     "modes",
     "cubature_points",
     "match_full_space",

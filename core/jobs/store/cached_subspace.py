@@ -18,6 +18,7 @@ from ...foundation.progress import OnStepProgress, ignore_step_progress
 from ...methods.model.model import Model
 from ...methods.subspaces.cubature_check import ENOUGH, cubature_energy_fraction, sufficient_point_count
 from ...methods.subspaces.reduced_model import (
+    MODES,
     POINTS_A_MODE,
     Subspace,
     SubspaceParts,
@@ -28,7 +29,7 @@ from ...methods.subspaces.reduced_model import (
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
-SUBSPACE_FORMAT = 8
+SUBSPACE_FORMAT = 9
 """Version in the cache key. Raise it when the same model and numbers give another subspace than before."""
 
 DOUBLINGS = 2
@@ -65,14 +66,21 @@ class CachedSubspace(NamedTuple):
 
 
 def cached_subspace(
-    model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
+    model: Model,
+    modes: int,
+    points: int,
+    store: FrameStore | None,
+    on_progress: OnStepProgress = ignore_step_progress,
+    basis: str = MODES,
 ) -> CachedSubspace:
     """Return the subspace of a model with ``modes`` modes and ``points`` cubature points, from the store or computed.
+
+    ``basis``: MODES or HANDLES.
 
     A computed subspace is stored. If ``points`` is 0, the default number is doubled, at most DOUBLINGS times, until the
     cubature points capture the fraction ENOUGH of the elastic energy of each low mode.
     """
-    key = modes_key(model, modes)
+    key = modes_key(model, modes, basis)
     scale = largest_modulus(model)
     cached = store.read_cached("subspace") if store is not None else None
     parts = unpack(cached[0], model) if cached is not None and cached[1].get("key") == key else None
@@ -84,7 +92,7 @@ def cached_subspace(
         if isinstance(share, float) and isinstance(suffices, int):
             return CachedSubspace(subspace_of(model, parts), share, suffices)
     if parts is None:
-        parts = find_subspace(model, modes, points, on_progress)
+        parts = find_subspace(model, modes, points, on_progress, basis)
     else:
         on_progress("cubature", 0.0)
         first = points or POINTS_A_MODE * modes
@@ -105,14 +113,17 @@ def cached_subspace(
     return CachedSubspace(subspace, share, suffices)
 
 
-def modes_key(model: Model, modes: int) -> str:
-    """Return the SHA-256 of the model data that determine the first ``modes`` modes and the skinning weights."""
+def modes_key(model: Model, modes: int, basis: str = MODES) -> str:
+    """Return the SHA-256 of the model data that determine the first ``modes`` modes and the skinning weights.
+
+    ``basis``: MODES or HANDLES.
+    """
     elastic = model.elastic
     # Rounded, since scaled values differ in the last digits.
     mantissa, exponent = np.frexp(
         elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
     )
-    numbers = repr((SUBSPACE_FORMAT, modes, elastic.energies))
+    numbers = repr((SUBSPACE_FORMAT, basis, modes, elastic.energies))
     tets = elastic.weights, elastic.energy_index, np.round(mantissa, 8), exponent, model.masses
     held = [model.pinned]
     if model.anchors is not None:

@@ -19,7 +19,7 @@ def space_of(model: Model, settings: SolverSettings) -> Space:
     """
     if not settings.kind.takes_modes:
         return model
-    return skinning_subspace(model, settings.modes, settings.cubature_points).model
+    return skinning_subspace(model, settings.modes, settings.cubature_points, settings.subspace_basis).model
 
 
 def make_solver(space: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> Solver:

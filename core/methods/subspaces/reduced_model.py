@@ -40,6 +40,10 @@ from .reduced_stiffness import ReducedStiffness
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import skinning_modes
+from .sparse_handles import sparse_handles
+
+MODES, HANDLES = "modes", "handles"
+"""Values of the setting ``subspace_basis``: skinning modes, or sparse handles."""
 
 STEPS = ("modes", "handles", "cubature", "projection")
 """Names of the steps of the reduction, in order, for progress reports."""
@@ -225,8 +229,8 @@ class SubspaceParts(NamedTuple):
 
     Attributes
     ----------
-    weights : (n,m) skinning weights of the m modes
-    eigenvalues : (m,) 1/s², of the modes
+    weights : (n,m) skinning weights of the m modes or sparse handles
+    eigenvalues : (m,) 1/s², of the modes, or Rayleigh quotients of the handles
     islands : (n,) index of the connected component of each vertex
     pin_group : (p,) index, 0 to g-1, of the group of each pinned vertex
     pin_weights : (n,s+g) skinning weights of s free handles, then of g pinned groups
@@ -257,14 +261,23 @@ class SubspaceParts(NamedTuple):
 
 
 def find_subspace(
-    model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
+    model: Model,
+    modes: int,
+    points: int,
+    on_progress: OnStepProgress = ignore_step_progress,
+    basis: str = MODES,
 ) -> SubspaceParts:
     """Compute the arrays of a skinning subspace.
 
-    ``modes``: number of lowest skinning eigenmodes. ``points``: approximate number of cubature tets; 0 means 20 per
-    mode ([SubMFEM23] Sec. 7.5). ``on_progress`` reports the first three of ``STEPS``.
+    ``modes``: number of lowest skinning eigenmodes, or of sparse handles. ``points``: approximate number of cubature
+    tets; 0 means 20 per mode ([SubMFEM23] Sec. 7.5). ``on_progress`` reports the first three of ``STEPS``. ``basis``:
+    MODES or HANDLES.
     """
-    found = skinning_modes(model, modes, partial(on_progress, "modes"))
+    if basis == HANDLES:
+        on_progress("modes", 0.0)
+        found = sparse_handles(model, modes)
+    else:
+        found = skinning_modes(model, modes, partial(on_progress, "modes"))
     on_progress("handles", 0.0)
     group, free, given = handle_weights(model, found.laplacian, partial(on_progress, "handles"))
     X, active = model.mesh.rest_positions, model.activation_modes
@@ -275,9 +288,9 @@ def find_subspace(
     kept = np.ones(columns.shape[1], dtype=bool)
     kept[len(kept) - 4 * (0 if active is None else active.columns.shape[1]) :] = False
     kept[3::4] = True
-    basis = orthonormal(columns[:, kept], model.mass)
-    transform = np.zeros((len(kept), basis.shape[1]))
-    transform[kept] = basis
+    independent = orthonormal(columns[:, kept], model.mass)
+    transform = np.zeros((len(kept), independent.shape[1]))
+    transform[kept] = independent
     on_progress("cubature", 0.0)
     none = Cubature(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64))
     parts = SubspaceParts(
@@ -351,12 +364,13 @@ def _skinning(model: Model, parts: SubspaceParts) -> Skinning:
     return Skinning(model.mesh, weights, Coordinates.around(model.mesh.rest_positions), transform)
 
 
-def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
+def skinning_subspace(model: Model, modes: int, points: int, basis: str = MODES) -> Subspace:
     """Compute the skinning subspace of a model.
 
-    ``modes``: number of skinning modes. ``points``: approximate number of cubature points.
+    ``modes``: number of skinning modes, or of handles. ``points``: approximate number of cubature points. ``basis``:
+    MODES or HANDLES.
     """
-    return subspace_of(model, find_subspace(model, modes, points))
+    return subspace_of(model, find_subspace(model, modes, points, basis=basis))
 
 
 @summing_kernel

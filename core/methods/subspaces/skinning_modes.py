@@ -69,7 +69,7 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
     islands = connected_components(H, directed=False)[1]
     free = np.setdiff1d(np.arange(n), model.pinned)
     free_islands = np.setdiff1d(np.unique(islands), islands[model.held])
-    _check(count, len(free), len(free_islands))
+    check_count(count, len(free), len(free_islands))
     held = H if model.anchors is None else H + ALONG * model.anchors
     values, vectors = _lowest(held[free][:, free], M[free][:, free], count + 1, on_progress)
     kept = _whole_clusters(values, count, len(free_islands))
@@ -82,7 +82,11 @@ def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_pr
     return SkinningModes(_with_sign(weights), eigenvalues, islands, H)
 
 
-def _check(count: int, free: int, free_islands: int) -> None:
+def check_count(count: int, free: int, free_islands: int) -> None:
+    """Raise SubspaceError if ``count`` modes or handles are too many or too few.
+
+    ``free``: number of free vertices. ``free_islands``: number of islands without a pin.
+    """
     most = min(free, MOST_MODES)
     if count > most:
         limit = "the number of free vertices" if free < MOST_MODES else "the viewport preview supports"

@@ -270,7 +270,8 @@ def _subspace(
     on_progress(SUBSPACE_STEPS[0], 0.0)
     if fibres:
         model = replace(model, activation_modes=activation_modes(job, fibres, model, pinned))
-    return cached_subspace(model, job.body.solver.modes, job.body.solver.cubature_points, store, on_progress)
+    solver = job.body.solver
+    return cached_subspace(model, solver.modes, solver.cubature_points, store, on_progress, solver.subspace_basis)
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:

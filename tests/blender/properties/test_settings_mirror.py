@@ -10,7 +10,7 @@ import pytest
 from sinew.blender_addon.properties import choices
 from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.properties.outside_properties import SinewCollisions
-from sinew.blender_addon.properties.properties import METHODS, STOP_RULES, SinewMaterial, SinewObject
+from sinew.blender_addon.properties.properties import BASES, METHODS, STOP_RULES, SinewMaterial, SinewObject
 from sinew.blender_addon.scene_import import settings_in
 from sinew.core.foundation.schema.settings import (
     ColliderSettings,
@@ -95,6 +95,7 @@ def test_solver_settings_are_read(body):
         stiffness_damping=0.0015,
         linear_solver="pcg",
         quadratic_finish=False,
+        subspace_basis="handles",
         modes=9,
         cubature_points=77,
         match_method="fitted_materials",
@@ -130,7 +131,8 @@ def test_menus_offer_the_registries():
     ]
     assert [item[0] for item in choices.integrator_items()] == list(RULES)
     assert [item[0] for item in choices.linear_solver_items()] == list(LINEAR_SOLVERS)
-    for settings, name, items in ((SolverSettings, "stop_rule", STOP_RULES), (ResolutionSettings, "method", METHODS)):
+    menus = (SolverSettings, "stop_rule", STOP_RULES), (SolverSettings, "subspace_basis", BASES)
+    for settings, name, items in (*menus, (ResolutionSettings, "method", METHODS)):
         assert tuple(item[0] for item in items) == field_of(settings, name).metadata["names"]
     assert [item[0] for item in choices.match_method_items()] == list(MATCH_METHODS)
     menus = (choices.energy_items, choices.solver_items, choices.integrator_items, choices.linear_solver_items)
