@@ -19,7 +19,8 @@ from ..core.foundation.process.process_memory import keep_freed
 
 _NOT_BENCHMARKS = set(
     "registry bodies creatures crossings meetings measures pictures processes rotation_aware_admm dense_energies "
-    "resolutions released large_scenes match_acceptance published_acceptance skin_measures thin_bodies".split()
+    "resolutions released large_scenes large_bodies match_acceptance published_acceptance skin_measures "
+    "thin_bodies".split()
 )
 
 

@@ -11,7 +11,8 @@ from sinew.core.methods.model.merged_model import merge_models
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.multilevel.levels import SUBSPACE_RESIDUAL, conjugate_gradients
 from sinew.core.methods.multilevel.multilevel_system import MultilevelSystem
-from sinew.core.methods.solvers import make_solver
+from sinew.core.methods.solvers import make_solver, newton
+from sinew.core.methods.solvers.incremental_potential import IncrementalPotential
 
 NAME = "multilevel_published"
 SIZE = (0.4, 0.1, 0.1)
@@ -29,7 +30,7 @@ def _assembled(model, handles=8, polishing=20, h=0.01):
     system = MultilevelSystem(model, handles, polishing)
     system.assemble_tangent(model.elastic.tangent(model.elastic.deformation(x)), h**2, x)
     assert system.try_factorize()
-    matrix, f = system.levels._matrix, len(system.free)
+    matrix, f = system.levels.matrix, len(system.free)
     dense = np.stack([matrix.times(e.reshape(f, 3)).ravel() for e in np.eye(3 * f)], axis=1)
     return system, dense
 
@@ -92,8 +93,8 @@ def test_bodies_of_a_merged_model_have_their_own_handles():
 
 
 def test_the_automatic_number_of_polishing_iterations_follows_the_size_of_the_clusters():
-    assert MultilevelSystem(_bar(), 16, 0).levels._cap == 20
-    assert MultilevelSystem(_bar(cells=(120, 2, 2)), 1, 0).levels._cap == 40
+    assert MultilevelSystem(_bar(), 16, 0).levels.polishing == 20
+    assert MultilevelSystem(_bar(cells=(120, 2, 2)), 1, 0).levels.polishing == 40
 
 
 @pytest.mark.parametrize("stiff", [1e5, 1e7, 1e9])
@@ -124,6 +125,19 @@ def test_boxes_that_fall_on_each_other_end_where_newton_ends(friction, off):
         ends.append(seen.states[-1].positions)
     # Friction is known to half a percent, which could move a body that far in this time.
     np.testing.assert_allclose(ends[1], ends[0], atol=off)
+
+
+def test_hessians_stay_projected_while_convergence_stagnates(monkeypatch):
+    """Conjugate gradients would stop at the first direction of negative curvature."""
+    flags, tangent = [], IncrementalPotential.tangent
+    monkeypatch.setattr(newton, "is_stagnating", lambda history: True)
+    monkeypatch.setattr(
+        IncrementalPotential,
+        "tangent",
+        lambda self, F, projected=True: flags.append(projected) or tangent(self, F, projected),
+    )
+    watch(Scene([box((0.0, 0.0, 0.002))], [plate(0.0)]), 3, 0.01, NAME, handles=4)
+    assert flags and all(flags)
 
 
 def test_the_published_criterion_ends_steps_early():

@@ -168,8 +168,8 @@ MULTILEVEL_PUBLISHED = replace(
             1,
             1000,
             "",
-            "Published multilevel solver: handles of each body with 12 unknowns each; 16 for a simple body, 32 to 64 "
-            "for a creature",
+            "Published multilevel solver: handles of a body, with 12 unknowns each; 16 for a simple body, 32 to 64 for "
+            "a creature. Bodies in contact share theirs: stiff ones need few",
             is_advanced=True,
         ),
         "polishing_iterations": number(

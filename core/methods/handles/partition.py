@@ -47,20 +47,23 @@ def dual_graph(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarr
     second = beside[first, face]
     through = rest_positions[tets[first][np.arange(len(first))[:, None], FACES[face]]].mean(axis=1)
     centre = rest_positions[tets].mean(axis=1)
-    E = np.where(_at_borders(tets, stiffness), JUMP_PENALTY, stiffness)[np.stack([first, second])]
+    E = slowed_at_borders(tets, stiffness)[np.stack([first, second])]
     times = sum(np.linalg.norm(centre[tet] - through, axis=1) / np.sqrt(each) for tet, each in zip((first, second), E))
     # Every pair occurs from both sides, except where more than two tets share a face.
     graph = sp.csr_matrix((times, (first, second)), shape=(len(tets), len(tets)))
     return graph.maximum(graph.T).tocsr()
 
 
-def _at_borders(tets: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return the mask (m,) of the tets of which a vertex belongs to tets of different materials."""
+def slowed_at_borders(tets: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
+    """Return the stiffness (m,), with JUMP_PENALTY in tets of which a vertex belongs to different materials.
+
+    ``tets`` (m,4). ``stiffness`` (m,), relative to the softest tet.
+    """
     n = int(tets.max()) + 1
     low, high = np.full(n, np.inf), np.zeros(n)
     np.minimum.at(low, tets.ravel(), np.repeat(stiffness, 4))
     np.maximum.at(high, tets.ravel(), np.repeat(stiffness, 4))
-    return (high > JUMP * low)[tets].any(axis=1)
+    return np.where((high > JUMP * low)[tets].any(axis=1), JUMP_PENALTY, stiffness)
 
 
 def partition(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, count: int) -> np.ndarray:
@@ -77,7 +80,7 @@ def partition(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarra
     centres, parts = p.mean(axis=1), _material_parts(graph, stiffness)
     seeds = _initial_seeds(graph, islands, volumes, min(int(np.ceil(OVERSAMPLING * count)), len(tets)))
     for round_ in range(1, ROUNDS + 1):
-        labels = _nearest_seed(graph, seeds)
+        labels = nearest_seed(graph, seeds)
         moved = _central_tets(labels, len(seeds), centres, volumes)
         if round_ in PRUNED_AFTER:
             excess = len(seeds) - count
@@ -86,7 +89,7 @@ def partition(rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarra
         elif np.array_equal(moved, seeds) and round_ > PRUNED_AFTER[-1]:
             return labels
         seeds = moved
-    return _nearest_seed(graph, seeds)
+    return nearest_seed(graph, seeds)
 
 
 def _material_parts(graph: sp.csr_matrix, stiffness: np.ndarray) -> np.ndarray:
@@ -113,7 +116,7 @@ def _initial_seeds(graph: sp.csr_matrix, islands: np.ndarray, volumes: np.ndarra
     return np.array(seeds, dtype=np.int64)
 
 
-def _nearest_seed(graph: sp.csr_matrix, seeds: np.ndarray) -> np.ndarray:
+def nearest_seed(graph: sp.csr_matrix, seeds: np.ndarray) -> np.ndarray:
     """Return the index (m,) of the nearest seed of each tet."""
     _distances, _before, sources = dijkstra(graph, indices=seeds, min_only=True, return_predecessors=True)
     number = np.full(graph.shape[0], -1, dtype=np.int64)

@@ -21,6 +21,12 @@ from ..handles.affine_handles import Handles, affine_basis, handles_of
 from ..model.model import Model
 from .levels import ConjugateGradientResult, SubspaceLevel, SystemMatrix, conjugate_gradients
 
+SHARE_EXPONENT = -0.6
+"""Exponent of the stiffness in the density of handles that is best for k-means with travel times as distances.
+
+With cells of size a, the mean squared travel time ``a²/E`` is least for a given number of cells if ``a^-3 ~ E^(-3/5)``.
+"""
+
 HOPS = 20, 40
 """Numbers of polishing iterations among which 0 chooses ([SMS25] Sec. 3.7.2)."""
 
@@ -34,12 +40,15 @@ class Levels:
     ----------
     body : Body
     parts : vertices and tets of each body in a merged model
-    handles : number of handles of each body
+    handles : mean number of handles of a body; soft and large bodies have more
     polishing : number of iterations of the last level; 0 to choose 20 or 40 by the size of the clusters
 
     Attributes
     ----------
+    polishing : number of iterations of the last level
+    matrix : the last assembled matrix
     subspace_part : (f,3) solution of levels 1 and 2 at the last solution
+    polished : result of the last level at the last solution
     iterations : numbers of iterations of the three levels at the last solution
     """
 
@@ -48,7 +57,7 @@ class Levels:
 
     def __init__(self, body: Body, parts: Sequence[tuple[slice, slice]], handles: int, polishing: int) -> None:
         number = body.free_numbers()
-        self._body, self._parts, self._handles, self._polishing = body, parts, handles, polishing
+        self._body, self._parts, self._handles, self._requested = body, parts, handles, polishing
         self.free = np.flatnonzero(number >= 0)
         self._rows = BlockRows(body.elements.nodes, number)
         self.low_rank: LowRank | None = None
@@ -61,24 +70,31 @@ class Levels:
         """Recompute the handles for new shear moduli. ``shear_modulus`` (e,), Pa: modulus of each element."""
         body, stiffness = self._body, shear_modulus[self._body.elements.of_tet]
         affine, sparse, hops = [], [], []
-        for vertices, tets in self._parts:
+        for (vertices, tets), count in zip(self._parts, self._shares(shear_modulus)):
             X, own, first = body.rest_positions[vertices], body.tets[tets], vertices.start or 0
             own = own - first
             pinned = body.pinned[(body.pinned >= first) & (body.pinned < first + len(X))] - first
-            handles = handles_of(X, own, stiffness[tets], pinned, self._handles)
+            handles = handles_of(X, own, stiffness[tets], pinned, count)
             weights, _pinned, centres = handles.weights
             sparse.append(affine_basis(weights, X, X[centres]))
             affine.append(_affine_level(weights, X, own))
-            hops += _hops(own, handles) if self._polishing == 0 else []
+            hops += _hops(own, handles) if self._requested == 0 else []
         self._affine, self._sparse = (
             SubspaceLevel(sp.block_diag(each, format="csr")[self.free]) for each in (affine, sparse)
         )
-        self._cap = self._polishing or min(HOPS, key=lambda each: abs(each - np.mean(hops or [0])))
+        self.polishing = self._requested or min(HOPS, key=lambda each: abs(each - np.mean(hops or [0])))
+
+    def _shares(self, shear_modulus: np.ndarray) -> list[int]:
+        """Return the number of handles of each body: as many as one partition of all bodies would give it."""
+        density, of_tet = self._body.weights * shear_modulus**SHARE_EXPONENT, self._body.elements.of_tet
+        sizes = np.array([density[np.unique(of_tet[tets])].sum() for _vertices, tets in self._parts])
+        total = self._handles * len(self._parts)
+        return [max(int(round(total * share)), 1) for share in sizes / sizes.sum()]
 
     @property
     def ordering(self) -> str:
         """Number of handles and of polishing iterations, as text for the report."""
-        return f"{self._sparse.count} handles, {self._cap} polishing iterations"
+        return f"{self._sparse.count} handles, {self.polishing} polishing iterations"
 
     def fill(
         self,
@@ -91,7 +107,7 @@ class Levels:
         """Assemble the matrix; see :class:`...numerics.linear_solvers.protocol.SystemSolver`."""
         self._rows.fill(blocks)
         self.low_rank = low_rank
-        self._matrix = SystemMatrix(self._rows, pairs, low_rank)
+        self.matrix = SystemMatrix(self._rows, pairs, low_rank)
 
     def clear_pairs(self) -> None:
         """Do nothing: contact pairs are not part of a pattern."""
@@ -102,7 +118,7 @@ class Levels:
         if row is not None:
             self._weak = int(self.free[row])
             return False
-        return self._affine.prepare(self._matrix) and self._sparse.prepare(self._matrix)
+        return self._affine.prepare(self.matrix) and self._sparse.prepare(self.matrix)
 
     def weak_vertex(self) -> int:
         """Return the index of a vertex at which the matrix is not positive definite."""
@@ -110,15 +126,17 @@ class Levels:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return the approximate solution (f,3) for a right-hand side b (f,3)."""
-        matrix = self._matrix
+        matrix = self.matrix
         x = self._affine.correction(matrix, b)
         x = x + self._sparse.correction(matrix, b - matrix.times(x))
         self.subspace_part = x
         diagonal = matrix.diagonal
-        self._polished = conjugate_gradients(matrix.times, lambda r: r / diagonal, b - matrix.times(x), self._cap, 0.0)
-        x = x + self._polished.x
-        self.iterations = self._affine.iterations, self._sparse.iterations, len(self._polished.lengths)
-        self.residual_work = -float(np.sum(x * self._polished.r))
+        self.polished = conjugate_gradients(
+            matrix.times, lambda r: r / diagonal, b - matrix.times(x), self.polishing, 0.0
+        )
+        x = x + self.polished.x
+        self.iterations = self._affine.iterations, self._sparse.iterations, len(self.polished.lengths)
+        self.residual_work = -float(np.sum(x * self.polished.r))
         return x
 
     def solve_columns(self, x: np.ndarray) -> None:
@@ -128,12 +146,12 @@ class Levels:
 
     def error_estimate(self) -> ErrorEstimate:
         """Return the estimated error of the last solution, by the smallest Ritz value of the last level."""
-        r = self._polished.r
-        z = r / self._matrix.diagonal
-        theta = self._polished.smallest_eigenvalue
+        r = self.polished.r
+        z = r / self.matrix.diagonal
+        theta = self.polished.smallest_eigenvalue
         return ErrorEstimate(float(np.sum(r * z)) / theta, float(np.linalg.norm(z, axis=1).max(initial=0.0)) / theta)
 
-    _polished = ConjugateGradientResult(np.zeros((0, 3)), np.zeros((0, 3)), [], [])
+    polished = ConjugateGradientResult(np.zeros((0, 3)), np.zeros((0, 3)), [], [])
 
 
 class MultilevelSystem(ElasticSystem):

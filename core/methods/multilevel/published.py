@@ -25,6 +25,8 @@ class MultilevelSolver(NewtonSolver):
     others are those of :class:`StepSolver`, except those of linear solvers.
     """
 
+    keeps_projection = True
+
     def linear_system(self, model: Space) -> MultilevelSystem:
         """Return the linear system of a model, solved by three levels."""
         return MultilevelSystem(model, self.settings.handles, self.settings.polishing_iterations)

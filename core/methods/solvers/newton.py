@@ -119,7 +119,7 @@ def newton_iteration(
     make the Hessian positive semi-definite before the first factorisation. Otherwise, or if convergence stagnates in a
     step with a barrier, the Hessian is projected only after its Cholesky factorisation has failed.
     """
-    stagnating = step.contact is not None and is_stagnating(report.history)
+    stagnating = step.contact is not None and not solver.keeps_projection and is_stagnating(report.history)
 
     def assemble(is_projected: bool) -> np.ndarray:
         _assemble(solver, at, step, is_projected, is_projected or not stagnating)

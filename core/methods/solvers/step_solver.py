@@ -48,6 +48,9 @@ class StepSolver:
     ``mass_damping``, 1/s; ``stiffness_damping``, s; ``linear_solver``.
     """
 
+    keeps_projection = False
+    """True if Hessians stay projected while convergence stagnates, since the linear solver needs a definite matrix."""
+
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         self.model = model
         self.settings = settings

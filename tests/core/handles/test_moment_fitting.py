@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from sinew.benchmarks.bodies import block
+from sinew.benchmarks.multilevel.cubature import fitted_volumes
 from sinew.core.methods.handles.affine_handles import affine_basis, handles_of
-from sinew.core.methods.handles.moment_fitting import fitted_volumes
 
 BEAM = block((20, 6, 6), (4.0, 1.0, 1.0))
 X, TETS = BEAM.rest_positions, BEAM.tets
@@ -49,6 +50,4 @@ def test_all_tets_are_kept_if_their_number_does_not_exceed_the_moments():
 
 
 def _one(n):
-    import scipy.sparse as sp
-
     return sp.csr_matrix(np.ones((n, 1)))

@@ -9,11 +9,16 @@ from sinew.core.foundation.errors import SubspaceError
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.geometry.mesh.tet_mesh import TetMesh
 from sinew.core.jobs.store.cached_subspace import modes_key
+from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.methods.model.model import build_model
 from sinew.core.methods.solvers import make_solver
 from sinew.core.methods.solvers.registry import space_of
 from sinew.core.methods.subspaces.reduced_model import HANDLES, MODES, skinning_subspace
 from sinew.core.methods.subspaces.sparse_handles import sparse_handles
+from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.preparation.prepare import prepare
+
+from ..jobs import shaken_bar
 
 SLAB = block((16, 16, 4), (0.4, 0.4, 0.1))
 X = SLAB.rest_positions
@@ -67,6 +72,15 @@ def test_more_handles_are_nearer_to_the_full_space(solver):
         ends.append(space.vertices(state.positions))
     errors = [np.abs(end - ends[0]).max() for end in ends[1:]]
     assert errors[0] > errors[1] > errors[2] and errors[2] < 0.1 * np.abs(ends[0] - X).max()
+
+
+def test_a_bake_keeps_the_handles_in_its_store(tmp_path):
+    job = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=6, cubature_points=60, subspace_basis=HANDLES)
+    store = FrameStore.create(tmp_path / "store", job)
+    first, again = prepare(job, store).subspace.parts, prepare(job, FrameStore(store.folder)).subspace.parts
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    bake(job, store)
+    assert np.abs(store.read(2) - job.body.surface.positions).max() > 1e-3
 
 
 def test_the_basis_is_in_the_key_of_the_stored_subspace():

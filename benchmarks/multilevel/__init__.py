@@ -1,0 +1,14 @@
+"""The multilevel solver of [SMS25] and its sparse handles: bases, partition, cubature, accuracy and speed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..registry import Case, chained
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """Return the cases of the modules in this folder."""
+    return chained(sys.modules[__name__], data)
