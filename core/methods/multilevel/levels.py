@@ -16,13 +16,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from ...foundation.kernels.jit import parallel_kernel
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
-from ...mechanics.assembly.pairs import Pairs
+from ...numerics.linear_solvers.conjugate_gradient import smallest_ritz_value
 
 SUBSPACE_RESIDUAL = 1e-4
 """Relative residual to which the systems of levels 1 and 2 are solved ([SMS25] Sec. 3.7.1)."""
@@ -51,12 +50,7 @@ class ConjugateGradientResult(NamedTuple):
     @property
     def smallest_eigenvalue(self) -> float:
         """Smallest Ritz value of the preconditioned matrix; 1 without an iteration."""
-        if not self.lengths:
-            return 1.0
-        lengths, ratios = np.array(self.lengths), np.array(self.ratios)
-        diagonal = 1.0 / lengths
-        diagonal[1:] += ratios / lengths[:-1]
-        return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(ratios) / lengths[:-1])[0])
+        return smallest_ritz_value(self.lengths, self.ratios)
 
 
 def conjugate_gradients(
@@ -95,24 +89,20 @@ def conjugate_gradients(
 
 
 class SystemMatrix:
-    """Matrix of a body's free vertices: block rows of the tets, contact pairs, and a low-rank term."""
+    """Matrix of a body's free vertices: block rows of elements and contact pairs, and a low-rank term."""
 
-    def __init__(self, rows: BlockRows, pairs: Pairs | None, low_rank: LowRank | None) -> None:
-        self.rows, self.low_rank, count = rows, low_rank, len(rows.starts) - 1
-        self.pairs: sp.bsr_matrix | None = None if pairs is None else pairs.matrix(count).tobsr((3, 3))
+    def __init__(self, rows: BlockRows, low_rank: LowRank | None) -> None:
+        self.rows, self.low_rank = rows, low_rank
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Return the product (f,3) with a vector (f,3)."""
         out = self.rows.times(x)
-        if self.pairs is not None:
-            out += (self.pairs @ x.ravel()).reshape(x.shape)
         return out if self.low_rank is None else out + self.low_rank.times(x)
 
     @property
     def diagonal(self) -> np.ndarray:
         """Diagonal, (f,3), without the low-rank term."""
-        out = np.stack([self.rows.values[self.rows.diagonal, i, i] for i in range(3)], axis=1)
-        return out if self.pairs is None else out + self.pairs.diagonal().reshape(out.shape)
+        return np.einsum("fii->fi", self.rows.diagonal_blocks()).copy()
 
 
 class SubspaceLevel:
@@ -136,11 +126,8 @@ class SubspaceLevel:
     def prepare(self, matrix: SystemMatrix) -> bool:
         """Invert the diagonal blocks of the level's matrix. Return False if a block is not positive definite."""
         blocks = np.zeros((self.count, 12, 12))
-        handles, n, pairs = (self._starts, self._vertices, self._values), self._A.shape[0], matrix.pairs
-        parts = [(matrix.rows.starts, matrix.rows.columns, matrix.rows.values)]
-        if pairs is not None:
-            parts.append((pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), pairs.data))
-        for part in parts:
+        handles, n, arrays = (self._starts, self._vertices, self._values), self._A.shape[0], matrix.rows.arrays()
+        for part in (arrays[:3], arrays[3:]):
             _add_blocks(self.count, *handles, n, *part, blocks)
         ridge = RIDGE * np.einsum("kii->ki", blocks)
         blocks[:, np.arange(12), np.arange(12)] += np.maximum(ridge, ridge.max(axis=1, initial=0.0, keepdims=True))

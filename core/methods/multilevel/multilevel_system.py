@@ -54,6 +54,7 @@ class Levels:
 
     label = "three levels"
     factor_entries = None
+    is_indefinite = False
 
     def __init__(self, body: Body, parts: Sequence[tuple[slice, slice]], handles: int, polishing: int) -> None:
         number = body.free_numbers()
@@ -96,27 +97,20 @@ class Levels:
         """Number of handles and of polishing iterations, as text for the report."""
         return f"{self._sparse.count} handles, {self.polishing} polishing iterations"
 
-    def fill(
-        self,
-        blocks: np.ndarray,
-        scale: float,
-        added: np.ndarray | None = None,
-        low_rank: LowRank | None = None,
-        pairs: Pairs | None = None,
-    ) -> None:
+    def fill(self, blocks: np.ndarray, low_rank: LowRank | None = None, pairs: Pairs | None = None) -> None:
         """Assemble the matrix; see :class:`...numerics.linear_solvers.protocol.SystemSolver`."""
-        self._rows.fill(blocks)
+        self._rows.fill(blocks, pairs)
         self.low_rank = low_rank
-        self.matrix = SystemMatrix(self._rows, pairs, low_rank)
+        self.matrix = SystemMatrix(self._rows, low_rank)
 
-    def clear_pairs(self) -> None:
-        """Do nothing: contact pairs are not part of a pattern."""
+    def begin_step(self) -> None:
+        """Do nothing: no solution depends on earlier systems."""
 
     def try_factorize(self) -> bool:
         """Invert the preconditioners' blocks. Return False if a block of the matrix is not positive definite."""
-        row = self._rows.indefinite_row()
-        if row is not None:
-            self._weak = int(self.free[row])
+        weak = np.flatnonzero(~(np.linalg.eigvalsh(self._rows.diagonal_blocks())[:, 0] > 0.0))
+        if len(weak):
+            self._weak = int(self.free[weak[0]])
             return False
         return self._affine.prepare(self.matrix) and self._sparse.prepare(self.matrix)
 
@@ -163,7 +157,7 @@ class MultilevelSystem(ElasticSystem):
         self._body = body
         self._mass = body.element_mass[:, None, None] * np.eye(3)
         self._number = body.free_numbers()
-        self._choice = Choice("multilevel", fastest(), "as published")
+        self._choice, self._can_switch = Choice("multilevel", fastest(), "as published"), False
         parts = [(each.vertices, each.tets) for each in model.slices] or [(slice(0, None), slice(0, None))]
         self._solver = Levels(body, parts, handles, polishing)
 

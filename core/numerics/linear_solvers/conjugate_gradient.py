@@ -10,6 +10,8 @@ coarse space of the deflation. So ``b.x = x.A x > 0``: x is a descent direction,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.linalg
 
@@ -208,16 +210,22 @@ class ConjugateGradients:
         Applications", 2010).
         """
         z, work = self._preconditioned(self._residual)
-        theta = self._smallest_eigenvalue()
+        theta = smallest_ritz_value(self._lengths, self._ratios)
         return ErrorEstimate(max(work, 0.0) / theta, float(np.linalg.norm(z, axis=1).max(initial=0.0)) / theta)
 
-    def _smallest_eigenvalue(self) -> float:
-        if not self._lengths:
-            return 1.0
-        lengths, ratios = np.array(self._lengths), np.array(self._ratios)
-        diagonal = 1.0 / lengths
-        diagonal[1:] += ratios / lengths[:-1]
-        return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(ratios) / lengths[:-1])[0])
+
+def smallest_ritz_value(lengths: Sequence[float], ratios: Sequence[float]) -> float:
+    """Return the smallest eigenvalue of the iteration's tridiagonal matrix; 1 without an iteration.
+
+    ``lengths`` (k,): step lengths. ``ratios`` (k-1,): ratios of successive products of residual and preconditioned
+    residual.
+    """
+    if not lengths:
+        return 1.0
+    steps, changes = np.array(lengths), np.array(ratios)
+    diagonal = 1.0 / steps
+    diagonal[1:] += changes / steps[:-1]
+    return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(changes) / steps[:-1])[0])
 
 
 def _dot(x: np.ndarray, y: np.ndarray) -> float:
