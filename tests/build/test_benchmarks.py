@@ -65,6 +65,7 @@ def test_modules_and_folders_are_benchmarks():
         "elements",
         "full-space",
         "mixed-fem",
+        "multilevel",
         "muscles",
         "physics",
         "results",

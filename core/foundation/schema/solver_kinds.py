@@ -156,8 +156,8 @@ MULTILEVEL_PUBLISHED = replace(
     NEWTON,
     name="multilevel_published",
     label="Multilevel (As Published)",
-    description="Newton FEM with approximate directions from handles and a few more iterations, for comparison: less "
-    "memory; stalls on bodies with thin stiff parts",
+    description="Newton FEM with approximate directions from sparse handles, for comparison: needs no factorization, "
+    "and stalls at a tenth of a step's movement if stiff parts are thin",
     method=".multilevel.published.MultilevelSolver",
     has_linear_solver=False,
     at_contrast="the handles miss the bending of thin stiff parts",
