@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="sinew",
         description="Simulate a scene file without Blender.",
         epilog="Other commands: sinew bake SCENE.blend (bake a .blend file; needs the package bpy), "
-        "sinew report (print the reports of such bakes).",
+        "sinew report (print the reports of such bakes), sinew wedge (variants of either, by a table of settings).",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument(

@@ -28,7 +28,7 @@ ROOMS = {
         contact/friction contact/barrier contact/penalty contact/proxy
         numerics/integrators numerics/linear_solvers numerics/optimization
         methods/model methods/handles methods/subspaces methods/solvers methods/multilevel methods/eigenfit
-        jobs/job jobs/store jobs/checks jobs/results jobs/scene_files
+        jobs/job jobs/store jobs/checks jobs/results jobs/scene_files jobs/wedges
         simulation/preparation simulation/contact_setup simulation/frame_loop
         cli api worker
     """.split(),

@@ -37,6 +37,7 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 class Task:
     """One .blend and the Blender process that bakes it.
 
+    ``words``: the command of Sinew with its options. ``log``: name of the log file, by default that of the .blend.
     ``found``: True if the user named the file's folder, not the file. ``outcome``: at the end ``done``, ``failed``,
     ``stopped`` or ``no body``. ``said``: last lines of output. ``last_message``: last line printed by Sinew.
     ``is_stopping``: True if the process was asked to end early. ``seconds``: run time of the process, once it has
@@ -46,6 +47,8 @@ class Task:
     path: Path
     name: str
     found: bool = False
+    words: list[str] = field(default_factory=list)
+    log: str = ""
     is_stopping: bool = False
     outcome: str = ""
     last_message: str = ""
@@ -63,13 +66,36 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
         raise StoreError(
             f"There is no .blend in {', '.join(options.files)}.", "Name .blend files, or folders that contain them."
         )
+    words = _bake_words(options)
+    for task in tasks:
+        task.words = words
+    return run_tasks(tasks, options, "files")
+
+
+def run_tasks(tasks: list[Task], options: argparse.Namespace, noun: str) -> int:
+    """Run each task in its own Blender process, and report the outcomes. Returns the exit code.
+
+    ``noun``: word for the tasks in the report.
+    """
     runner = _Runner(options)
     with stop_signals() as caught:
         runner.work(tasks, caught)
-    _tell(tasks, caught)
+    _tell(tasks, caught, noun)
     if caught:
         return 128 + caught[0]
     return FAILED if any(_is_failure(task) for task in tasks) else 0
+
+
+def _bake_words(options: argparse.Namespace) -> list[str]:
+    """Return the command that bakes a .blend."""
+    given = ["bake"] if options.fresh else ["bake", "--update"]
+    given += ["--render"] if options.render else []
+    given += [f"--frames={options.frames[0]}-{options.frames[1]}"] if options.frames else []
+    given += [f"--solver={options.solver}"] if options.solver else []
+    given += [f"--result={options.result}"] if options.result else []
+    given += [f"--export={word}" for word in options.export]
+    given += [f"--scene={options.scene}"] if options.scene else []
+    return [*given, *(["--dry-run"] if options.dry_run else [])]
 
 
 def find_tasks(names: list[str]) -> list[Task]:
@@ -140,10 +166,10 @@ class _Runner:
             task.outcome = "failed"
             task.last_message = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
             return []
-        command = self.command(task.path)
+        command = self.command(task)
         task.seconds = -time.monotonic()
         try:
-            log = self._open_log(task.path)
+            log = self._open_log(task)
             task.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -165,32 +191,24 @@ class _Runner:
         say(f"{task.name}: started")
         return [task]
 
-    def command(self, path: Path) -> list[str]:
-        """Return the command line that bakes a .blend."""
-        options = self._options
-        given = [] if options.fresh else ["--update"]
-        given += ["--render"] if options.render else []
-        given += [f"--frames={options.frames[0]}-{options.frames[1]}"] if options.frames else []
-        given += [f"--solver={options.solver}"] if options.solver else []
-        given += [f"--result={options.result}"] if options.result else []
-        given += [f"--export={word}" for word in options.export]
-        given += [f"--scene={options.scene}"] if options.scene else []
-        given += ["--dry-run"] if options.dry_run else []
+    def command(self, task: Task) -> list[str]:
+        """Return the command line of a task."""
+        options, path, (command, *given) = self._options, str(task.path), task.words
         if not self._blender:
             python = ["--enable-autoexec"] if options.enable_autoexec else []
-            return [sys.executable, "-m", PACKAGE, "bake", str(path), *python, *given]
+            return [sys.executable, "-m", PACKAGE, command, path, *python, *given]
         python = "--enable-autoexec" if options.enable_autoexec else "--disable-autoexec"
         threads = ["--threads", self._share] if options.jobs > 1 else []
-        head = [self._blender, "--background", *threads, python, str(path)]
-        return [*head, "--command", "sinew", "bake", *given]
+        head = [self._blender, "--background", *threads, python, path]
+        return [*head, "--command", "sinew", command, *given]
 
-    def _open_log(self, path: Path) -> IO[str]:
+    def _open_log(self, task: Task) -> IO[str]:
         if self._logs is None:
             return open(os.devnull, "w", encoding="utf-8")
         self._logs.mkdir(parents=True, exist_ok=True)
         # Shots in different folders may have the same name.
-        unique = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
-        log = open_own(self._logs / f"{path.stem}-{unique}.log", "w")
+        unique = hashlib.sha256(os.fsencode(task.path)).hexdigest()[:8]
+        log = open_own(self._logs / f"{task.log or task.path.stem}-{unique}.log", "w")
         log.reconfigure(line_buffering=True)
         return log
 
@@ -272,11 +290,11 @@ def _is_failure(task: Task) -> bool:
     return task.outcome == "failed" or (task.outcome == "no body" and not task.found)
 
 
-def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
+def _tell(tasks: list[Task], caught: list[signal.Signals], noun: str) -> None:
     """Report the outcome of each task, failures last."""
     counts = [f"{sum(task.outcome == kind for task in tasks)} {kind}" for kind in ("done", "failed", "no body")]
     left = [task for task in tasks if task.outcome in ("", "stopped")]
-    say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
+    say(f"{len(tasks)} {noun}: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
     for task in sorted(tasks, key=_is_failure):
         outcome = task.outcome or "not started"
         say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.last_message.removeprefix('error: ')}")

@@ -6,6 +6,7 @@ import argparse
 import re
 
 from ...core.foundation.schema.solver_kinds import SOLVER_KINDS
+from ...core.jobs.wedges.wedge_options import add_options, positive
 
 COMMANDS = {
     "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, also render its frames.",
@@ -13,6 +14,8 @@ COMMANDS = {
     "batch": "Bake many .blend files, each in its own Blender process. Complete bakes are skipped and interrupted "
     "ones resumed: the same command again finishes the rest.",
     "farm": "Write job templates for render farms (Open Job Description, Flamenco) beside the .blend.",
+    "wedge": "Bake variants of a .blend, one per row of a table of settings, each in its own folder. Finished variants "
+    "are kept: the same command again finishes the rest.",
 }
 RANGE_HELP = "frame range (default: as set on the object); replaces an earlier bake; the body is at rest at frame A"
 SCENE_HELP = "use this scene (default: the active one of the .blend, or the scene that has the --object)"
@@ -34,6 +37,7 @@ def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
         saved = "; it is saved with the result" if command == "bake" else ""
         optional = "?" if command == "farm" else None
         made.add_argument("blend", metavar="scene.blend", nargs=optional, help="the .blend" + saved)
+    if with_scene or command in ("batch", "wedge"):
         made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
     _ADD[command](made)
     made.add_argument("--scene", metavar="NAME", default="", help=SCENE_HELP)
@@ -70,17 +74,27 @@ RENDER_HELP = (
 
 def _batch(made: argparse.ArgumentParser) -> None:
     made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to search for them")
-    made.add_argument("--jobs", type=_count, default=1, metavar="N", help="number of files baked at once (default: 1)")
+    made.add_argument("--jobs", type=positive, default=1, metavar="N", help="files baked at once (default: 1)")
     made.add_argument("--fresh", action="store_true", help="bake and render everything again, even if complete")
     made.add_argument("--render", action="store_true", help="render the frame range of each .blend after its bake")
     _how(made)
-    made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
+    _blenders(made)
+
+
+def _blenders(made: argparse.ArgumentParser) -> None:
     made.add_argument("--blender", metavar="PATH", help="Blender program to start (default: this one)")
-    made.add_argument("--logs", metavar="DIR", help="folder for log files with Blender's output, one per .blend")
+    made.add_argument("--logs", metavar="DIR", help="folder for log files, one per Blender that is started")
 
 
 def _farm(made: argparse.ArgumentParser) -> None:
     made.add_argument("--output", metavar="DIR", help="output folder (default: sinew_farm beside the .blend)")
+
+
+def _wedge(made: argparse.ArgumentParser) -> None:
+    add_options(made)
+    made.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
+    _blenders(made)
+    made.add_argument("--openjd", action="store_true", help="print progress lines of Open Job Description")
 
 
 def _one_object(made: argparse.ArgumentParser) -> None:
@@ -104,7 +118,7 @@ def _how(made: argparse.ArgumentParser) -> None:
     )
 
 
-_ADD = {"bake": _bake, "report": _report, "batch": _batch, "farm": _farm}
+_ADD = {"bake": _bake, "report": _report, "batch": _batch, "farm": _farm, "wedge": _wedge}
 
 
 def _frames(text: str) -> tuple[int, int]:
@@ -112,9 +126,3 @@ def _frames(text: str) -> tuple[int, int]:
     if not match:
         raise argparse.ArgumentTypeError(f"“{text}” is not a range of frames such as 1-60")
     return int(match[1]), int(match[2])
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"“{text}” is not a number of jobs such as 2")
-    return int(text)

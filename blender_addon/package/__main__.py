@@ -1,8 +1,8 @@
 """Command line of Sinew, with and without Blender.
 
 ``sinew scene.toml`` simulates without Blender. ``sinew bake scene.blend`` bakes with the ``bpy`` wheel, and ``sinew
-report scene.blend`` reports on bakes. ``batch`` and ``farm`` are for many files and for render farms. ``python -P -m
-sinew`` is the same.
+report scene.blend`` reports on bakes. ``batch`` and ``farm`` are for many files and for render farms, ``wedge`` is for
+variants of either kind of scene. ``python -P -m sinew`` is the same.
 
 Without ``-P`` Python first looks for modules in the current folder, which may hold an untrusted .blend: a ``sinew.py``
 there would run instead of this file. After the start, no module is imported from there.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 
-WITH_BLENDER = ("bake", "report", "batch", "farm")
+WITH_BLENDER = ("bake", "report", "batch", "farm", "wedge")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,6 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"sinew {__version__}")
         return 0
+    if arguments[:1] == ["wedge"] and any(argument.endswith(".toml") for argument in arguments):
+        from .core.api.wedge_command import main as wedge
+
+        return wedge(arguments[1:])
     if arguments and arguments[0] in WITH_BLENDER:
         from .blender_addon import command, register
 

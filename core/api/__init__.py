@@ -21,6 +21,7 @@ from ..mechanics.energies.own_energy import register_energy
 from ..mechanics.fibres.presets import muscle_preset
 from .frames import Frame, simulate
 from .solid import Solid
+from .sweeps import sweep
 from .writing import write
 
 __all__ = [
@@ -46,5 +47,6 @@ __all__ = [
     "read_tets",
     "register_energy",
     "simulate",
+    "sweep",
     "write",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,3 +65,26 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
     path, refused = Path(path), refusing(f"{path!s:.200} cannot be drawn", remedy, of=(OSError, ValueError))
     with refused, whole_files(path.parent) as folder:
         figure.savefig(folder / path.name, dpi=150, bbox_inches="tight")
+
+
+def draw_sheet(path: Path, cells: Sequence[tuple[str, Path]]) -> None:
+    """Draw a contact sheet of pictures. ``cells``: the label and the picture of each; a missing picture stays white."""
+    try:
+        from matplotlib import image
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise SettingsError("A contact sheet needs Matplotlib.", "Install it: pip install matplotlib.") from error
+    across = math.ceil(math.sqrt(len(cells)))
+    down = math.ceil(len(cells) / across)
+    figure = Figure(figsize=(4.0 * across, 3.3 * down), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes in figure.subplots(down, across, squeeze=False).flat:
+        axes.set_axis_off()
+    for axes, (label, picture) in zip(figure.axes, cells):
+        axes.set_title(label, fontsize=10, wrap=True, parse_math=False)
+        if picture.is_file():
+            axes.imshow(image.imread(picture))
+    refused = refusing(f"{path} cannot be drawn", "Choose another folder.", of=(OSError, ValueError))
+    with refused, whole_files(path.parent) as folder:
+        figure.savefig(folder / path.name, dpi=100)
