@@ -37,8 +37,11 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
         _copy_templates(folder, is_chosen=bool(options.output))
         if scene is not None:
             with in_scene(options, tell):
-                write_values(folder / "openjd", scene, bpy.context.scene, options.scene)
-    for line in _what_to_do(folder, scene):
+                _write_values(folder / "openjd", _render_values(scene, bpy.context.scene, options.scene), [])
+                if options.wedge:
+                    values = _wedge_values(scene, options)
+                    _write_values(folder / "openjd_wedge", values, [values["Table"]])
+    for line in _what_to_do(folder, scene, options.wedge):
         say(line)
     return 0
 
@@ -58,23 +61,46 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
             file.write(source.read_bytes())
 
 
-def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") -> None:
-    """Write an AWS Deadline Cloud job bundle's parameter values and list of needed files into ``folder``.
+def _render_values(blend: Path, scene: Any, scene_name: str) -> dict[str, str]:
+    """Return the parameter values of a job that bakes and renders.
 
-    ``scene_name`` may be "" only for the active scene of the .blend. Raises StoreError if a path is not UTF-8.
+    ``scene_name`` may be "" only for the active scene of the .blend.
     """
-    import bpy
-
     step = f":{scene.frame_step}" if scene.frame_step > 1 else ""
-    values = {
+    return {
         "SceneFile": str(blend),
         "SceneName": scene_name,
         "Frames": f"{scene.frame_start}-{scene.frame_end}{step}",
         "OutputDir": str(blend.parent / f"{blend.stem}_render"),
         "ImageName": f"{blend.stem}_####",
     }
+
+
+def _wedge_values(blend: Path, options: argparse.Namespace) -> dict[str, str]:
+    """Return the parameter values of a job that bakes the variants of a table. Raises SettingsError for a bad table."""
+    from .wedge import checked_rows  # imported on demand: it bakes
+
+    table = Path(options.wedge).absolute()
+    return {
+        "SceneFile": str(blend),
+        "SceneName": options.scene,
+        "Table": str(table),
+        "Rows": f"1-{len(checked_rows(table))}",
+        "OutputDir": str(blend.parent / f"{blend.stem}_wedge"),
+    }
+
+
+def _write_values(folder: Path, values: dict[str, str], inputs: list[str]) -> None:
+    """Write an AWS Deadline Cloud job bundle's parameter values and list of needed files into ``folder``.
+
+    ``inputs``: needed files besides those of the .blend. Raises StoreError if a path is not UTF-8.
+    """
+    import bpy
+
     listed = [{"name": name, "value": value} for name, value in values.items()]
-    used = sorted({str(Path(path)) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False)})
+    used = sorted(
+        {*inputs, *(str(Path(path)) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False))}
+    )
     if unclear := [path for path in used if not is_utf8(path)]:
         raise StoreError(f"The path {readable(unclear[0])} is not UTF-8.", "Rename that file or folder.")
     references = {
@@ -91,10 +117,11 @@ def _write(path: Path, content: dict[str, Any]) -> None:
         file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
-def _what_to_do(folder: Path, scene: Path | None) -> list[str]:
+def _what_to_do(folder: Path, scene: Path | None, wedge: str | None) -> list[str]:
     lines = [f"wrote {folder}"]
     if scene is not None:
-        lines.append(f"AWS Deadline Cloud: deadline bundle submit {folder / 'openjd'}")
+        bundle = folder / ("openjd_wedge" if wedge else "openjd")
+        lines.append(f"AWS Deadline Cloud: deadline bundle submit {bundle}")
     lines.append(f"Open Job Description: openjd run {folder / 'openjd' / 'template.yaml'} --help")
     lines.append(f"Flamenco: copy {folder / 'flamenco'}/*.js into the folder scripts beside flamenco-manager")
     return lines

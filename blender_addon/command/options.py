@@ -88,6 +88,7 @@ def _blenders(made: argparse.ArgumentParser) -> None:
 
 def _farm(made: argparse.ArgumentParser) -> None:
     made.add_argument("--output", metavar="DIR", help="output folder (default: sinew_farm beside the .blend)")
+    made.add_argument("--wedge", metavar="TABLE.csv", help="fill the templates of a wedge, too, for this table")
 
 
 def _wedge(made: argparse.ArgumentParser) -> None:

@@ -29,6 +29,7 @@ from ...core.jobs.wedges.wedge_results import (
     cells_of,
     measured,
     read_record,
+    undone_words,
     variant_folder,
     write_record,
     write_results,
@@ -52,14 +53,7 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
     check_loaded()
     source, folder = Path(bpy.data.filepath), Path(options.out).absolute()
     with in_scene(options, tell):
-        bodies = bodies_of_scene(None)
-        names = names_of_bodies(bodies)
-
-        def check(settings: dict[str, Any]) -> None:
-            with applied(bodies, names, settings):
-                pass
-
-        rows = read_table(options.table, names, check)
+        rows = checked_rows(options.table)
     prints = [_fingerprint(source, row, options) for row in rows]
     asked = chosen(rows, *options.rows) if options.rows else rows
     code = 0
@@ -71,8 +65,21 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
         found = write_results(folder, rows, prints)
         make_sheet(folder / SHEET, cells_of(folder, found))
         say(f"wrote {folder / TABLE} and {SHEET}")
-        code = code or (0 if all(each["outcome"] == DONE for each in found) else FAILED_CODE)
+        if undone := undone_words(found):
+            raise StoreError(undone, "")
     return code
+
+
+def checked_rows(table: Path) -> list[Row]:
+    """Return the rows of a table of settings of the active scene's bodies. Raises SettingsError for a bad table."""
+    bodies = bodies_of_scene(None)
+    names = names_of_bodies(bodies)
+
+    def check(settings: dict[str, Any]) -> None:
+        with applied(bodies, names, settings):
+            pass
+
+    return read_table(table, names, check)
 
 
 def _fingerprint(source: Path, row: Row, options: argparse.Namespace) -> str:
@@ -110,7 +117,10 @@ def _bake_row(row: Row, fingerprint: str, folder: Path, options: argparse.Namesp
         code = bake.main(parser("bake", False).parse_args(words), tell)
     except SinewError as error:
         write_record(folder, row, fingerprint, FAILED, str(error))
-        raise
+        if not options.record_failures:
+            raise
+        say(f"{row.name}: failed. {error}")
+        return 0
     if code == 0:
         with in_scene(options, tell):
             stores = {obj.name: baking.open_store(obj) for obj in bodies_of_scene(None)}

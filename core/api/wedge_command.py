@@ -7,10 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-from ..foundation.errors import SinewError, system_words
+from ..foundation.errors import SinewError, StoreError, system_words
 from ..foundation.process.process_memory import keep_freed
 from ..jobs.wedges.wedge_options import add_options
-from ..jobs.wedges.wedge_results import DONE, SHEET, TABLE
+from ..jobs.wedges.wedge_results import DONE, FAILED, SHEET, TABLE, undone_words
 from ..jobs.wedges.wedge_table import chosen
 from .sweeps import Sweep, run_sweep
 
@@ -30,9 +30,12 @@ def main(arguments: list[str]) -> int:
         if not options.collect:
             run_sweep(variants, rows, options.jobs if options.jobs > 1 else None, _print)
         if not options.rows:
-            variants.collect(_print)
+            undone = undone_words(variants.collect(_print))
             _print(f"wrote {options.out / TABLE} and {SHEET}")
-        return 1 if variants.unfinished(rows, (DONE,)) else 0
+            if undone:
+                raise StoreError(undone, "")
+        fine = (DONE, FAILED) if options.record_failures else (DONE,)
+        return 1 if variants.unfinished(rows, fine) else 0
     except (SinewError, OSError) as error:
         print(f"sinew: {error if isinstance(error, SinewError) else system_words(error)}", file=sys.stderr)
         return 1

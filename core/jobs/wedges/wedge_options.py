@@ -13,6 +13,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, required=True, metavar="DIR", help="folder of the variants, results.csv and the pictures"
     )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="variants baked at once (default: 1)")
+    words = "exit code 0 for a variant that fails with a reason; --collect then gives it"
+    parser.add_argument("--record-failures", action="store_true", help=words)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--row", "--rows", dest="rows", type=_rows, metavar="N or A-B", help="only these rows, from 1 below the heading"

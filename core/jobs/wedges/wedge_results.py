@@ -104,6 +104,13 @@ def cells_of(folder: Path, found: Sequence[dict[str, Any]]) -> list[tuple[str, P
     return [(name if word == DONE else f"{name}: {word}", folder / name / PICTURE) for name, word in words.items()]
 
 
+def undone_words(found: Sequence[dict[str, Any]]) -> str:
+    """Return a sentence with the variants that are not done, and the reasons, or "". ``found``: the results."""
+    undone = {each["name"]: f"{each['outcome']}. {each['reason']}".strip() for each in found if each["outcome"] != DONE}
+    said = " ".join(f"“{name}”: {words}" for name, words in undone.items())
+    return f"{len(undone)} of {len({each['name'] for each in found})} variants are not done. {said}" if undone else ""
+
+
 def write_results(folder: Path, rows: Sequence[Row], fingerprints: Sequence[str]) -> list[dict[str, Any]]:
     """Write the table of results, and return the results."""
     found = results(folder, rows, fingerprints)

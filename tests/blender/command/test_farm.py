@@ -16,6 +16,8 @@ from sinew.blender_addon import command
 from sinew.blender_addon.command.farm import TEMPLATES
 
 OPENJD = TEMPLATES / "openjd" / "template.yaml"
+OPENJD_WEDGE = TEMPLATES / "openjd_wedge" / "template.yaml"
+FLAMENCO_WEDGE = TEMPLATES / "flamenco" / "sinew_wedge.js"
 FLAMENCO = TEMPLATES / "flamenco" / "sinew_bake_render.js"
 
 needs_openjd = pytest.mark.skipif(importlib.util.find_spec("openjd") is None, reason="openjd-cli is not installed")
@@ -87,18 +89,49 @@ def test_open_job_description_fails_where_the_bake_does(saved, blender, tmp_path
     assert not images(tmp_path), "nothing is rendered"
 
 
-def compiled(tmp_path: Path, **settings: Any) -> dict[str, Any]:
+@pytest.fixture
+def table(shot, tmp_path) -> Path:
+    """A table of two variants for ``shot``, of which the second needs more memory than there is."""
+    path = tmp_path / "table.csv"
+    path.write_text("name,cells_across,youngs_modulus\ncoarse,3,1e5\nhuge,400,\n", encoding="utf-8")
+    return path
+
+
+@needs_openjd
+def test_open_job_description_bakes_a_task_per_row_then_collects(saved, table, blender, tmp_path):
+    assert "passes validation checks" in openjd("check", OPENJD_WEDGE)
+    assert command.run(["farm", "--wedge", str(table)]) == 0
+    written = json.loads((saved.parent / "sinew_farm" / "openjd_wedge" / "parameter_values.json").read_text("utf-8"))
+    values = {entry["name"]: entry["value"] for entry in written["parameterValues"]}
+    assert values["Rows"] == "1-2" and values["Table"] == str(table)
+    values |= {"OutputDir": str(tmp_path / "out put"), "BlenderExecutable": str(blender)}
+    parameters = [word for name, value in values.items() for word in ("-p", f"{name}={value}")]
+    words = [sys.executable, "-m", "openjd", "run", str(OPENJD_WEDGE), "--step", "Collect", "--run-dependencies"]
+    before = saved.read_bytes()
+    done = subprocess.run([*words, *parameters], capture_output=True, text=True)
+    said = done.stdout
+    assert done.returncode != 0, "a variant failed"
+    assert "sinew: huge: failed. " in said and "openjd_status: Body: frame 2 (2/2)" in said
+    assert "openjd_fail: 1 of 2 variants are not done. “huge”: failed." in said
+    rows = (tmp_path / "out put" / "results.csv").read_text().splitlines()
+    assert rows[1].startswith("coarse,3,100000.0,done,") and rows[2].startswith("huge,400,,failed,")
+    assert (tmp_path / "out put" / "contact_sheet.png").is_file() and saved.read_bytes() == before
+
+
+def compiled(tmp_path: Path, script: Path = FLAMENCO, **settings: Any) -> dict[str, Any]:
     """The job that Flamenco makes of settings."""
     job = tmp_path / "job.json"
     job.write_text(json.dumps({"name": "shot", "settings": settings}))
-    return json.loads(run("node", Path(__file__).with_name("flamenco_stub.js"), FLAMENCO, job))
+    return json.loads(run("node", Path(__file__).with_name("flamenco_stub.js"), script, job))
 
 
 @needs_node
-def test_flamenco_knows_every_setting(tmp_path):
+@pytest.mark.parametrize("script", [FLAMENCO, FLAMENCO_WEDGE], ids=lambda script: script.stem)
+def test_flamenco_knows_every_setting(tmp_path, script):
     """After Flamenco's schema of a job's settings, ``AvailableJobSetting``."""
     known = "key type subtype choices propargs description label default eval evalInfo visible required editable"
-    made = compiled(tmp_path, frames="1", chunk_size=1, blendfile="/a.blend", format="PNG", render_output_path="/x/#")
+    given = {"frames": "1", "chunk_size": 1, "blendfile": "/a.blend", "format": "PNG", "render_output_path": "/x/#"}
+    made = compiled(tmp_path, script, **given, rows="1", table="/a.csv", output_folder="/out")
     settings = made["jobType"]["settings"]
     for setting in settings:
         assert set(setting) <= set(known.split()), setting
@@ -130,6 +163,26 @@ def test_flamenco_bakes_then_renders_chunks(shot, saved, blender, tmp_path):
     folder = renders / "shot" / "2026-01-02_030405"
     assert images(folder) == [f"{frame:06d}.png" for frame in (1, 2, 3, 5)]
     assert saved.read_bytes() == before and (saved.parent / "scene.baked.blend").is_file()
+
+
+@needs_node
+def test_flamenco_bakes_a_task_per_row_then_collects(saved, table, blender, tmp_path):
+    out = tmp_path / "out"
+    given = {"blendfile": str(saved), "table": str(table), "output_folder": str(out), "run_python": False}
+    tasks = compiled(tmp_path, FLAMENCO_WEDGE, rows="1-2", **given)["tasks"]
+    assert [(task["name"], task["dependencies"]) for task in tasks] == [
+        ("bake-1", []),
+        ("bake-2", []),
+        ("collect", ["bake-1", "bake-2"]),
+    ]
+    for task in tasks:
+        call = task["commands"][0]["parameters"]
+        assert call["argsBefore"] == ["--disable-autoexec"]
+        words = [str(blender), "-b", *call["argsBefore"], call["blendfile"], *call["args"]]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == (task["name"] == "collect"), done.stderr
+    assert "sinew: error: 1 of 2 variants are not done. “huge”: failed." in done.stderr
+    assert (out / "coarse" / "scene.blend").is_file() and (out / "contact_sheet.png").is_file()
 
 
 @needs_node
