@@ -140,6 +140,8 @@ def _save_variant(
     write_record(folder, row, fingerprint, STARTED)
     with in_scene(options, tell):
         bodies = bodies_of_scene(None)
+        for obj in bodies:  # frames of the source must not count as the variant's
+            obj.sinew.bake.folder, obj.sinew.bake.status = "", "NONE"
         with applied(bodies, names_of_bodies(bodies), row.settings):
             with refusing(f"{blend} cannot be saved", "Choose another output folder.", of=RuntimeError):
                 bpy.ops.wm.save_as_mainfile(filepath=str(blend), copy=True, relative_remap=True)

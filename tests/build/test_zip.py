@@ -159,7 +159,8 @@ def test_sources_mirror_the_repository():
     assert not [
         name for name in sources if name.startswith(("blender_addon/pack", "tests", "benchmarks")) or "pycache" in name
     ]
-    templates = {"openjd/template.yaml", "flamenco/sinew_bake_render.js"}
+    templates = {"openjd/template.yaml", "openjd_wedge/template.yaml"}
+    templates |= {"flamenco/sinew_bake_render.js", "flamenco/sinew_wedge.js"}
     assert {f"blender_addon/command/farm_files/{name}" for name in templates} <= set(sources)
     for folder in extension_zip.FOLDERS:
         modules = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import pytest
 from sinew.blender_addon import command
-from sinew.blender_addon.command import contact_sheet
+from sinew.blender_addon.command import bake, contact_sheet
 
 TABLE = "name,Soft Flesh.youngs_modulus,substeps,mass_damping\nsoft,2e4,2,\nstiff,2e5,,1.5\n"
 
@@ -107,6 +107,30 @@ def test_files_that_are_not_from_a_wedge_stay(shot, saved, table, tmp_path, capf
     assert wedge(saved, table, "--out", tmp_path, "--row", 2) == 1
     assert "is a link out of the output folder" in capfd.readouterr().err
     assert not list((tmp_path / "soft").glob("*.json"))
+
+
+def test_a_variant_of_a_baked_file_resumes_after_a_crash(shot, saved, table, tmp_path, capfd, monkeypatch):
+    assert command.run(["bake"]) == 0
+    before, real = (
+        {path: path.read_bytes() for path in saved.parent.rglob("*") if path.is_file()},
+        bake.library.bake_group,
+    )
+
+    def crashing(*given):
+        real(*given, until=1)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bake.library, "bake_group", crashing)
+        with pytest.raises(KeyboardInterrupt):
+            wedge(saved, table, "--out", tmp_path / "out", "--row", 2)
+    capfd.readouterr()
+    assert wedge(saved, table, "--out", tmp_path / "out", "--row", 2) == 0
+    said = capfd.readouterr().err
+    assert "frame 2 (2/2)" in said and "frame 1 (" not in said
+    obj = bpy.data.objects["Body"]
+    assert len(obj.data.shape_keys.key_blocks) == 2 and obj.sinew.bake.status == "DONE"
+    assert {path: path.read_bytes() for path in before} == before, "source and its frames"
 
 
 def test_a_failure_is_recorded_with_its_reason(shot, saved, table, tmp_path, capfd):
