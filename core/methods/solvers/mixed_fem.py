@@ -18,7 +18,7 @@ convergence near the solution of soft bodies is only linear. From the second ite
 added to the matrix. In the full space, this part is due to rotations of elements under tension. Once s and s(F) nearly
 agree, the complete derivative is added instead. In a subspace, or with stiffness damping, the part is due to all
 rotations of elements. If the matrix is then indefinite, other parts are tried. Once s and s(F) agree (``c.H_s c`` below
-a hundredth of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
+three hundredths of the slope), unprojected Newton finishes. Measurements: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .protocol import check_direction
 from .step_solver import StepSolver
 from .theta_extrapolation import Solution
 
-HAND_OVER = 0.01
+HAND_OVER = 0.03
 """Limit below which Mixed FEM hands a step over to Newton's method.
 
 The limit applies to the disagreement of independent and polar stretches, divided by the predicted decrease of the
@@ -58,7 +58,7 @@ UNTANGLING = 5
 Each of these iterations first sets the independent stretches around inverted elements to the identity.
 """
 
-NEAR = 0.5
+NEAR = 1.0
 """Limit below which the complete second derivative of the constraint ``s = s(F)`` is used in the full space.
 
 The limit applies to the disagreement of the independent stretches s and the polar stretches s(F), divided by the
