@@ -63,7 +63,7 @@ NEAR = 1.0
 
 The limit applies to the disagreement of the independent stretches s and the polar stretches s(F), divided by the
 predicted decrease of the last iteration. The disagreement is the energy ``c . H_s c`` with ``c = s(F) - s`` and the
-second derivative H_s of the energy density.
+second derivative H_s of the energy density. At half of this limit, swings of smoothed elements take an iteration more.
 """
 
 TANGLED = 0.01
