@@ -9,9 +9,9 @@ from pathlib import Path
 from ...core.foundation.events import ignore
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..crossings import forbidden
-from ..large_scenes import SCENES, Played, boxes, hand
 from ..meetings import Scene
 from ..registry import Case, Row, row
+from .scenes import SCENES, Played, boxes, hand
 
 TETS, STEPS = 20_000, 8
 SOLVERS = {"Mixed FEM": "mixed_fem", "Newton": "newton"}

@@ -13,9 +13,9 @@ from ...core.foundation.events import ignore
 from ...core.foundation.process.process_memory import keep_freed, peak_memory
 from ...core.jobs.checks.costs import iterative_entries, peak_bytes
 from ...core.simulation.frame_loop.compile_kernels import warm_up
-from ..large_scenes import SCENES, Played
 from ..processes import fresh
 from ..registry import Case, Row, row
+from .scenes import SCENES, Played
 
 TETS = (20_000, 100_000, 1_000_000)
 STEPS = 10

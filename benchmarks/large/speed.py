@@ -15,9 +15,9 @@ from ...core.foundation.schema.settings import SolverSettings
 from ...core.methods.solvers import make_solver
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..crossings import forbidden
-from ..large_scenes import SCENES, Played
 from ..processes import fresh
 from ..registry import Case, Row, row
+from .scenes import SCENES, Played
 
 TETS = {"5k": 5_000, "20k": 20_000, "100k": 100_000, "250k": 250_000}
 BARS = {("jelly", "20k"): 2.0, ("jelly", "100k"): 5.0, ("jelly", "250k"): 7.0}

@@ -11,9 +11,9 @@ import numpy as np
 from ...core.foundation.events import ignore
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..contact.scenes import SCENES
-from ..large_scenes import Played
 from ..meetings import Scene
 from ..registry import Case, Row, row
+from .scenes import Played
 
 H, STEPS = 1.0 / 24.0, 24
 REFERENCE = 1e-7

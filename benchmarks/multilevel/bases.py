@@ -15,10 +15,10 @@ from ...core.methods.model.model import Model, build_model
 from ...core.methods.model.state import State
 from ..bodies import block, held_end
 from ..creatures import carved
-from ..large_bodies import Moment, moment_of, thrown
 from ..meetings import Scene
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
+from .bodies import Moment, moment_of, thrown
 
 NONE = np.zeros(0, dtype=np.int64)
 

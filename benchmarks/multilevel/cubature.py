@@ -20,10 +20,10 @@ from ...core.mechanics.assembly.block_rows import BlockRows
 from ...core.mechanics.assembly.elements import ElementNodes
 from ...core.methods.handles.affine_handles import affine_basis, handles_of
 from ...core.methods.model.model import Model
-from ..large_bodies import SCENES
 from ..measures import shortest
 from ..pictures import Bars, draw
 from ..registry import Case, Row, row
+from .bodies import SCENES
 
 BODIES = (
     ("jelly", 8_000, 16),

@@ -18,9 +18,9 @@ from ...core.methods.model.model import Model, build_model
 from ...core.numerics.linear_solvers.factorized import factorized
 from ...core.numerics.linear_solvers.registry import fastest
 from ..creatures import carved
-from ..large_bodies import SCENES
 from ..pictures import Snapshot, draw
 from ..registry import Case, Row, row
+from .bodies import SCENES
 
 COUNT = 32
 

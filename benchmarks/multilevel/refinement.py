@@ -9,10 +9,10 @@ import numpy as np
 
 from ...core.methods.model.model import build_model
 from ..creatures import carved
-from ..large_bodies import SCENES, moment_of, thrown
 from ..meetings import Scene
 from ..pictures import Snapshot, draw
 from ..registry import Case, Row, row
+from .bodies import SCENES, moment_of, thrown
 
 PUBLISHED = {"solver": "multilevel_published", "subspace_tolerance": 1e-3}
 

@@ -14,9 +14,9 @@ from ...core.methods.multilevel.levels import conjugate_gradients
 from ...core.methods.multilevel.multilevel_system import Levels
 from ...core.numerics.optimization.step_report import StepReport
 from ...core.simulation.frame_loop.compile_kernels import warm_up
-from ..large_bodies import SCENES, Direction, Moment, basketball, moment_of
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
+from .bodies import SCENES, Direction, Moment, basketball, moment_of
 
 TETS = {name: (16_000, 100_000) for name in ("jelly", "slabs", "basketball", "roller")}
 SETTINGS = {"kooshball": {"handles": 64, "polishing_iterations": 40}}

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.contact.barrier.contact_load import ContactLoad
-from ..core.foundation.schema.settings import SolverSettings
-from ..core.geometry.mesh.tet_mesh import TetMesh
-from ..core.methods.model.merged_model import merge_models
-from ..core.methods.model.model import Model, build_model
-from ..core.methods.model.state import State
-from ..core.methods.solvers import make_solver
-from ..core.methods.solvers.protocol import Solver
-from ..core.numerics.optimization.step_report import StepReport
-from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
-from .contact.scenes import hairpin as small_hairpin
-from .creatures import capsule, carved
-from .elements.contacts import smoothed
-from .meetings import Scene, box, plate
+from ...core.contact.barrier.contact_load import ContactLoad
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.merged_model import merge_models
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.solvers import make_solver
+from ...core.methods.solvers.protocol import Solver
+from ...core.numerics.optimization.step_report import StepReport
+from ...core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
+from ..contact.scenes import hairpin as small_hairpin
+from ..creatures import capsule, carved
+from ..elements.contacts import smoothed
+from ..meetings import Scene, box, plate
 
 TETS_A_CUBE = 6.0
 H = 0.01

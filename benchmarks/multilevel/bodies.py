@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.contact.barrier.contact_load import ContactLoad
-from ..core.foundation.schema.settings import SolverSettings
-from ..core.geometry.mesh.tet_mesh import TetMesh
-from ..core.methods.model.merged_model import merge_models
-from ..core.methods.model.model import Model, build_model
-from ..core.methods.model.state import State
-from ..core.methods.multilevel.multilevel_system import Levels
-from ..core.methods.solvers import make_solver
-from ..core.numerics.optimization.step_report import StepReport
-from ..core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
-from .creatures import capsule, carved
-from .meetings import Scene, box, plate
+from ...core.contact.barrier.contact_load import ContactLoad
+from ...core.foundation.schema.settings import SolverSettings
+from ...core.geometry.mesh.tet_mesh import TetMesh
+from ...core.methods.model.merged_model import merge_models
+from ...core.methods.model.model import Model, build_model
+from ...core.methods.model.state import State
+from ...core.methods.multilevel.multilevel_system import Levels
+from ...core.methods.solvers import make_solver
+from ...core.numerics.optimization.step_report import StepReport
+from ...core.simulation.contact_setup.collision_surfaces import ColliderSet, make_contact_load
+from ..creatures import capsule, carved
+from ..meetings import Scene, box, plate
 
 Direction = Callable[[Levels, np.ndarray], np.ndarray]
 """Function that returns the approximate solution (f,3) of a linear system for a right-hand side (f,3)."""
