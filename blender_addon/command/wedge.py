@@ -54,7 +54,7 @@ def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
     source, folder = Path(bpy.data.filepath), Path(options.out).absolute()
     with in_scene(options, tell):
         rows = checked_rows(options.table)
-    prints = [_fingerprint(source, row, options) for row in rows]
+    prints = _fingerprints(source, rows, options)
     asked = chosen(rows, *options.rows) if options.rows else rows
     code = 0
     if options.rows and len(asked) == 1:
@@ -82,10 +82,12 @@ def checked_rows(table: Path) -> list[Row]:
     return read_table(table, names, check)
 
 
-def _fingerprint(source: Path, row: Row, options: argparse.Namespace) -> str:
+def _fingerprints(source: Path, rows: Sequence[Row], options: argparse.Namespace) -> list[str]:
+    """Return the fingerprint of the .blend, the options and the settings of each row."""
     with open(source, "rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    return digest(content, json.dumps([row.settings, options.frames, options.scene], sort_keys=True))
+    settings = (json.dumps([row.settings, options.frames, options.scene], sort_keys=True) for row in rows)
+    return [digest(content, each) for each in settings]
 
 
 def _bake_rows(
@@ -95,6 +97,7 @@ def _bake_rows(
     shared = [str(options.table.absolute()), f"--out={folder}"]
     shared += [f"--frames={options.frames[0]}-{options.frames[1]}"] if options.frames else []
     shared += [f"--scene={options.scene}"] if options.scene else []
+    shared += ["--record-failures"] if options.record_failures else []
     tasks = [Task(source, row.name, words=["wedge", *shared, f"--row={row.number}"], log=row.name) for row in rows]
     code = run_tasks(tasks, options, "variants")
     for row, task in zip(rows, tasks):
@@ -107,7 +110,7 @@ def _bake_rows(
 def _bake_row(row: Row, fingerprint: str, folder: Path, options: argparse.Namespace, tell: ConsoleReporter) -> int:
     """Bake one variant in this process, or what is left of it, and record the outcome. Returns the exit code."""
     blend = variant_folder(folder, row) / Path(bpy.data.filepath).name
-    if not os.path.isfile(blend) or not read_record(folder, row, fingerprint):
+    if not os.path.isfile(blend) or os.path.islink(blend) or not read_record(folder, row, fingerprint):
         _save_variant(blend, row, fingerprint, folder, options, tell)
     trust = {"use_scripts": True} if options.enable_autoexec else {}  # by default, as Blender was started
     bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False, **trust)

@@ -15,7 +15,7 @@ from ..foundation.errors import SettingsError, refusing
 from ..foundation.events import Event
 from ..foundation.schema.declared_types import checked
 from ..foundation.schema.settings import moduli
-from ..jobs.job.groups import groups_of, split_jobs
+from ..jobs.job.groups import grouped_jobs
 from ..jobs.job.job import Job
 from ..jobs.store.frame_store import FrameStore
 from ..simulation.frame_loop.bake import bake_frames, folder_names, stores_in
@@ -109,8 +109,7 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
     with ExitStack() as held:
         with refusing("No temporary folder can be made", "Name a folder: cache=FOLDER."):
             folder = cache or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")))
-        groups = [replace(job, bodies=tuple(job.bodies[k] for k in group)) for group in groups_of(job.bodies)]
-        runs = [held.enter_context(closing(_of_group(split_jobs(group), folder, on_event))) for group in groups]
+        runs = [held.enter_context(closing(_of_group(group, folder, on_event))) for group in grouped_jobs(job)]
         for together in zip(*runs, strict=True):
             bodies = {frame.name: frame for frames in together for frame in frames}
             for frame in bodies.values():

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 from ..foundation.errors import SettingsError, SinewError, system_words
 from ..foundation.files.digest import digest
 from ..foundation.schema.declared_types import checked
+from ..foundation.schema.setting_fields import shown
+from ..jobs.job.groups import grouped_jobs
 from ..jobs.job.job import Job
 from ..jobs.scene_files.scene_file import read_scene
 from ..jobs.store.frame_store import STORE_FORMAT, FrameStore
@@ -24,7 +27,6 @@ from ..jobs.wedges.wedge_results import (
     PICTURE,
     SHEET,
     STARTED,
-    any_record,
     cells_of,
     measured,
     read_record,
@@ -70,6 +72,9 @@ def sweep(
     tell : function, optional
         Function called with each line of text on the progress, for example ``print``.
     """
+    is_count = isinstance(client, int) and not isinstance(client, bool) and client > 0
+    if not (client is None or is_count or hasattr(client, "submit") or hasattr(client, "n_jobs")):  # joblib.Parallel
+        raise SettingsError(f"The client is {shown(client)}.", "Give an executor, or a number of processes.")
     variants, tell = Sweep(scene, rows, Path(folder)), tell or (lambda _words: None)
     run_sweep(variants, variants.rows, client, tell)
     return variants.collect(tell)
@@ -96,7 +101,7 @@ class Sweep:
         if isinstance(rows, (str, os.PathLike)):
             self.rows = read_table(Path(rows), names_in(job), check)
         else:
-            self.rows = rows_of(list(rows), names_in(job), check)
+            self.rows = rows_of(rows, names_in(job), check)
         self.fingerprints = [_fingerprint(with_settings(job, row.settings)) for row in self.rows]
 
     def unfinished(self, rows: Sequence[Row], outcomes: tuple[str, ...]) -> list[tuple[Any, ...]]:
@@ -117,11 +122,8 @@ class Sweep:
         return found
 
 
-def run_sweep(variants: Sweep, rows: Sequence[Row], client: Any, tell: OnWords) -> bool:
-    """Simulate what is unfinished of the variants in ``rows``. Return True if all of them are done.
-
-    ``client``: see :func:`sweep`.
-    """
+def run_sweep(variants: Sweep, rows: Sequence[Row], client: Any, tell: OnWords) -> None:
+    """Simulate what is unfinished of the variants in ``rows``. ``client``: see :func:`sweep`."""
     waiting = variants.unfinished(rows, (DONE,))
     for row in rows:
         if variants.record(row).get("outcome") == DONE:
@@ -140,7 +142,6 @@ def run_sweep(variants: Sweep, rows: Sequence[Row], client: Any, tell: OnWords) 
     for row in rows:
         record = variants.record(row)
         tell(f"{row.name}: {record.get('outcome', 'not baked')}. {record.get('reason', '')}".strip())
-    return not variants.unfinished(rows, (DONE,))
 
 
 def bake_variant(scene: Job | Path | str, row: Row, folder: Path, tell: OnWords = lambda _words: None) -> None:
@@ -149,8 +150,8 @@ def bake_variant(scene: Job | Path | str, row: Row, folder: Path, tell: OnWords 
     own, fingerprint = variant_folder(folder, row), _fingerprint(job)
     stores = {body.name: FrameStore(own / FRAMES / body.name) for body in job.bodies}
     try:
-        if any_record(own).get("fingerprint", fingerprint) != fingerprint:
-            for store in stores.values():
+        for each in chain(*grouped_jobs(job)):
+            if (store := stores[each.body.name]).exists() and store.outdated_by(each):
                 store.delete()
         write_record(folder, row, fingerprint, STARTED)
         frames = simulate(job, own / FRAMES, lambda words: tell(f"{row.name}: {words}"))
@@ -180,8 +181,6 @@ def _on_workers(client: Any, waiting: Iterable[tuple[Any, ...]]) -> None:
         finally:
             threads.shutdown(cancel_futures=True)
         return
-    if not hasattr(client, "submit") and not callable(client):
-        raise SettingsError(f"The client is a {type(client).__name__}.", "Give an executor, or a number of processes.")
     with suppress(RuntimeError):  # a broken pool, in concurrent.futures and in joblib
         if not hasattr(client, "submit"):
             client((bake_variant, each, {}) for each in waiting)

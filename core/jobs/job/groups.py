@@ -85,6 +85,11 @@ def split_jobs(job: Job) -> list[Job]:
     ]
 
 
+def grouped_jobs(job: Job) -> list[list[Job]]:
+    """Return the jobs of :func:`split_jobs` for each group of the bodies that are baked together."""
+    return [split_jobs(replace(job, bodies=tuple(job.bodies[k] for k in group))) for group in groups_of(job.bodies)]
+
+
 def _digest(job: Job) -> np.ndarray:
     return np.frombuffer(bytes.fromhex(digest(*sorted(job.fingerprints().values()))), dtype=np.uint8)
 

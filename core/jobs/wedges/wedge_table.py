@@ -24,6 +24,7 @@ from ...foundation.errors import SettingsError, SinewError
 from ...foundation.files.array_file import open_regular
 from ...foundation.files.file_names import check_names
 from ...foundation.files.text_file import text_of
+from ...foundation.schema.setting_fields import shown
 from .setting_names import Names, check_value, targets_of
 
 NAME = "name"
@@ -73,11 +74,13 @@ def rows_of(rows: Sequence[Mapping[str, Any]], names: Names, apply: Callable[[di
     ``names``: names of the scene's settings. ``apply``: function that checks the settings of a variant together. Raises
     SettingsError, with the row and the column, for an unknown column or a wrong value.
     """
+    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
+        raise SettingsError(f"The rows are {shown(rows)}.", 'Give a list of dicts, such as [{"solver.substeps": 2}].')
     if not rows:
         raise SettingsError("There is no row.", "Add a row of values for each variant.")
     found = []
     for number, row in enumerate(rows, start=1):
-        settings = {column: value for column, value in row.items() if column != NAME}
+        settings = {str(column): value for column, value in row.items() if column != NAME}
         name = str(row.get(NAME) or _name_of(settings))
         with _prefixed(f"Row {number} (“{name}”): "):
             _check_columns(settings, names)

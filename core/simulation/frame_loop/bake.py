@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from ...foundation.errors import NotEnoughMemoryError, SinewError, StoreError, named
 from ...foundation.events import ContactWarnings, Done, FrameDone, OfBody, OnEvent, Phase, StoppedAfter, ignore
 from ...foundation.files.file_names import check_names
-from ...jobs.job.groups import check_group, groups_of, pair_warnings, split_jobs
+from ...jobs.job.groups import check_group, grouped_jobs, pair_warnings
 from ...jobs.job.job import Job
 from ...jobs.store.cached_contact import cache_contact_surface
 from ...jobs.store.cached_handles import cached_handles
@@ -229,11 +228,9 @@ def bake_each(
     """
     names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
-    for group in groups_of(job.bodies):
-        outcome = _bake_into(
-            split_jobs(replace(job, bodies=tuple(job.bodies[k] for k in group))), folder, events_of, should_stop, resume
-        )
-        ended |= {names[k]: outcome for k in group}
+    for jobs in grouped_jobs(job):
+        outcome = _bake_into(jobs, folder, events_of, should_stop, resume)
+        ended |= {each.body.name: outcome for each in jobs}
         if should_stop():
             break
     return ended

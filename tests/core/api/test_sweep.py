@@ -141,17 +141,20 @@ def test_the_command_takes_rows_and_collects(scene, tmp_path, capsys):
 
 
 def test_joblib_is_called_with_delayed_calls_and_may_break(scene, tmp_path, monkeypatch):
-    def parallel(calls):
-        for function, arguments, keywords in list(calls)[:1]:
-            function(*arguments, **keywords)
-        raise RuntimeError("A worker was killed.")  # joblib's TerminatedWorkerError is one
+    class Parallel:
+        n_jobs = 2
+
+        def __call__(self, calls):
+            for function, arguments, keywords in list(calls)[:1]:
+                function(*arguments, **keywords)
+            raise RuntimeError("A worker was killed.")  # joblib's TerminatedWorkerError is one
 
     retried = []
     monkeypatch.setattr(sweeps, "_in_own_process", lambda given: retried.append(given[1].name) or OSError("killed"))
-    found = sw.sweep(scene, [{"name": "a"}, {"name": "b"}], tmp_path / "out", parallel)
+    found = sw.sweep(scene, [{"name": "a"}, {"name": "b"}], tmp_path / "out", Parallel())
     assert [(each["name"], each["outcome"]) for each in found] == [("a", "done"), ("a", "done"), ("b", "failed")]
     assert retried == ["b"] and found[2]["reason"] == "The process died (killed)."
-    with pytest.raises(SettingsError, match="The client is a str"):
+    with pytest.raises(SettingsError, match="The client is 'many'"):
         sw.sweep(scene, [{"name": "c"}], tmp_path / "out", "many")
 
 

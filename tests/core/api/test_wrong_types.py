@@ -168,6 +168,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "read_tets": (sw.read_tets, {"path": "a.msh"}),
     "register_energy": (sw.register_energy, {"name": "own", "psi": _psi}),
     "simulate": (lambda **given: next(sw.simulate(**given)), {"job": body()}),
+    "sweep": (sw.sweep, {"scene": body(), "rows": [{"name": "a", "substeps": 1}], "folder": "out"}),
     "write": (sw.write, {"path": "a.vtu", "frames": FRAME}),
     "Surface.of_faces": (sw.Surface.of_faces, {"positions": X, "faces": [[0, 1, 2]]}),
     "Body.of_tets": (sw.Body.of_tets, {"vertices": X, "tets": T, "materials": sw.Material()}),
