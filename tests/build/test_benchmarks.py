@@ -64,6 +64,7 @@ def test_modules_and_folders_are_benchmarks():
         "eigenfit",
         "elements",
         "full-space",
+        "large",
         "mixed-fem",
         "multilevel",
         "muscles",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sinew.core.foundation.schema.settings import SolverSettings
 from sinew.core.methods.solvers import make_solver
-from sinew.core.numerics.linear_solvers import conjugate_gradient
+from sinew.core.numerics.linear_solvers import conjugate_gradient, elastic_system
 
 from .bodies import bar
 
@@ -27,8 +27,8 @@ def thrown():
 
 
 def solve_systems_to(relative: float, monkeypatch) -> None:
-    for name in ("TOLERANCE", "LATE_TOLERANCE"):
-        monkeypatch.setattr(conjugate_gradient, name, relative)
+    monkeypatch.setattr(elastic_system, "TOLERANCE", relative)
+    monkeypatch.setattr(conjugate_gradient, "MOVEMENT", 100.0 * relative)
 
 
 @pytest.mark.parametrize("relative", [1e-2, 1e-3])

@@ -22,7 +22,7 @@ from ...mechanics.assembly.pairs import joined_pairs
 from ...mechanics.assembly.sparsity import BlockSparsity
 from ...mechanics.forces.step_potential import CrossElementPotential, StepPotential
 from .body import Body
-from .conjugate_gradient import EXACT_TOLERANCE, ConjugateGradients
+from .conjugate_gradient import EXACT_TOLERANCE, TOLERANCE, ConjugateGradients
 from .direct import Direct
 from .linear_system import LinearSystem
 from .protocol import ErrorEstimate, SystemSolver, not_definite
@@ -58,7 +58,7 @@ class ElasticSystem(LinearSystem):
             self._choice = Choice(ITERATIVE, choice.solver, reason) if reason else choice
         self._solver: SystemSolver
         if self._choice.name == ITERATIVE:
-            self._solver = ConjugateGradients(body, choice.solver, EXACT_TOLERANCE if is_exact else None)
+            self._solver = ConjugateGradients(body, choice.solver, EXACT_TOLERANCE if is_exact else TOLERANCE)
         else:
             self._solver = Direct(sparsity, choice.solver)
 

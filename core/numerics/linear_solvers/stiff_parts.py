@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ...geometry.mesh.topology import vertex_components
 from ...mechanics.assembly.elements import ElementNodes
 from ...mechanics.assembly.sparsity import BlockSparsity
 from .ordering import any_order, factor_blocks, has_metis
@@ -118,6 +119,15 @@ def _slenderness(positions: np.ndarray, parts: np.ndarray, groups: np.ndarray) -
     squares = np.linalg.eigvalsh(moments)
     ratio = np.sqrt(squares[:, 2] / np.maximum(squares[:, 0], 1e-6 * squares[:, 2]).clip(np.finfo(float).tiny))
     return np.bincount(parts, weights=ratio[of_vertex]) / np.bincount(parts)
+
+
+def largest_contrast(tets: np.ndarray, stiffness: np.ndarray) -> float:
+    """Return the largest ratio of stiffnesses in a connected part. The arguments are those of :func:`vertex_groups`."""
+    part = vertex_components(tets)
+    order = np.argsort(part, kind="stable")
+    first = np.searchsorted(part[order], np.unique(part))
+    ordered = stiffness[order]
+    return float((np.maximum.reduceat(ordered, first) / np.minimum.reduceat(ordered, first)).max(initial=1.0))
 
 
 def stiffness_bands(stiffness: np.ndarray) -> np.ndarray:
