@@ -120,7 +120,7 @@ def run(
 def _make(
     model: Model, solver: str, iterations: int, gravity: tuple[float, float, float], settings: dict[str, Any]
 ) -> Any:
-    chosen = {"tolerance": 0.0, **settings}
+    chosen = {"tolerance": 0.0, "linear_solver": "cholmod", **settings}
     made = make_solver(model, SolverSettings(solver=solver, max_iterations=iterations, gravity=gravity, **chosen))
     if solver == "mixed_fem":
         made.record_gradients = True

@@ -36,8 +36,8 @@ The table has the errors of the motion of swinging bodies, relative to the ampli
     bear and Suzanne, 8 and 12 cells across       3 to 8 %    8 to 55 %
 """
 MOST_TETS = 200_000
-"""Largest number of tets of a proposed resolution. An iteration then takes three seconds on two cores
-(docs/benchmarks/full_space.md).
+"""Largest number of tets of a proposed resolution. An iteration then takes about half a second
+(docs/benchmarks/large.md).
 """
 PATIENCE = 5.0
 """Computing time per frame, s, above which a subspace is proposed."""

@@ -15,8 +15,10 @@ from ..store.frame_store import KEPT_STATES
 
 # -- time -------------------------------------------------------------------------------------------------------------
 
-GROWTH = 1.5
-"""Exponent of the step time's growth with the number of tets, between 2 (direct factorisation) and 1 (other work)."""
+GROWTH = 1.2
+"""Exponent of the step time's growth with the number of tets. Conjugate gradients measured 1.0 from 20,000 to a million
+(docs/benchmarks/large.md); below, a direct factorisation grows faster.
+"""
 REDUCED_GROWTH = 1.5
 """Exponent of the step time's growth with the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16

@@ -53,7 +53,7 @@ class ElasticSystem(LinearSystem):
         self._can_switch = by_counts and choice.name != ITERATIVE
         sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
         if self._can_switch:
-            reason = why_iterative(sparsity.pattern)
+            reason = why_iterative(body, sparsity.pattern)
             self._can_switch = bool(reason)
             self._choice = Choice(ITERATIVE, choice.solver, reason) if reason else choice
         self._solver: SystemSolver
