@@ -51,7 +51,7 @@ def in_library(folder: Path) -> dict:
     from sinew.core.foundation.schema.settings import ResolutionSettings, SolverSettings
     from sinew.core.geometry.tetrahedra.tet_count import SurfaceMeasure
     from sinew.core.jobs.checks.advice import BodyFacts, advice
-    from sinew.core.jobs.checks.costs import cost_of
+    from sinew.core.jobs.checks.costs import GROWTH, cost_of
     from sinew.core.jobs.scene_files.scene_file import read_scene
     from sinew.core.methods.model.model import build_model
     from sinew.core.methods.solvers import make_solver
@@ -71,7 +71,7 @@ def in_library(folder: Path) -> dict:
     return {
         "refused": refused,
         "read": [read.solver, read.wobble, read.stubborn],
-        "seconds": cost.seconds / (cost.tets / 1e4) ** 1.5,
+        "seconds": cost.seconds / (cost.tets / 1e4) ** GROWTH,
         "advice": [[each.value, each.reason] for each in advice(stiff, read, ResolutionSettings())],
         "stepped": make_solver(body, read).step(body.rest_state(), np.zeros((0, 3)), 0.04)[1].solver,
     }
