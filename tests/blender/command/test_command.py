@@ -282,7 +282,10 @@ def test_a_blend_without_the_word_bake_is_told_the_usage(capfd, arguments):
     spec = importlib.util.spec_from_file_location("sinew_main", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.main(arguments) == 2 and "usage: sinew {bake,report,batch,farm,wedge} SCENE.blend" in capfd.readouterr().err
+    assert (
+        module.main(arguments) == 2
+        and "usage: sinew {bake,report,batch,farm,wedge} SCENE.blend" in capfd.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("path", ["x" * 300 + ".blend", "scene.blend/x.blend", "loop.blend"])
