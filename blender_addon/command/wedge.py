@@ -108,7 +108,7 @@ def _bake_rows(
 
 
 def _bake_row(row: Row, fingerprint: str, folder: Path, options: argparse.Namespace, tell: ConsoleReporter) -> int:
-    """Bake one variant in this process, or what is left of it, and record the outcome. Returns the exit code."""
+    """Bake one variant in this process, or resume its bake, and record the outcome. Returns the exit code."""
     blend = variant_folder(folder, row) / Path(bpy.data.filepath).name
     if not os.path.isfile(blend) or os.path.islink(blend) or not read_record(folder, row, fingerprint):
         _save_variant(blend, row, fingerprint, folder, options, tell)

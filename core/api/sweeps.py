@@ -123,7 +123,7 @@ class Sweep:
 
 
 def run_sweep(variants: Sweep, rows: Sequence[Row], client: Any, tell: OnWords) -> None:
-    """Simulate what is unfinished of the variants in ``rows``. ``client``: see :func:`sweep`."""
+    """Simulate the variants in ``rows`` that are not finished. ``client``: see :func:`sweep`."""
     waiting = variants.unfinished(rows, (DONE,))
     for row in rows:
         if variants.record(row).get("outcome") == DONE:

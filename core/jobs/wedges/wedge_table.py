@@ -77,7 +77,7 @@ def rows_of(rows: Sequence[Mapping[str, Any]], names: Names, apply: Callable[[di
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
         raise SettingsError(f"The rows are {shown(rows)}.", 'Give a list of dicts, such as [{"solver.substeps": 2}].')
     if not rows:
-        raise SettingsError("There is no row.", "Add a row of values for each variant.")
+        raise SettingsError("The table has no rows.", "Add a row of values for each variant.")
     found = []
     for number, row in enumerate(rows, start=1):
         settings = {str(column): value for column, value in row.items() if column != NAME}

@@ -137,12 +137,6 @@ class BlockSparsity:
         _fill_rows(count, block_starts, block_rows, column_starts, row_indices)
         self.pattern = Pattern(self.free, column_starts, row_indices, block_starts, block_rows)
 
-    @property
-    def vertex_pattern(self) -> Pattern:
-        """Pattern with one unknown per vertex."""
-        p = self.pattern
-        return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
-
     def keys(self, pairs: Pairs) -> np.ndarray:
         """Return an integer key per pair of free vertices, (k,). Keys sort by column, then row."""
         return pairs.columns * len(self.free) + pairs.rows

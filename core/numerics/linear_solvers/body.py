@@ -8,6 +8,7 @@ import numpy as np
 
 from ...mechanics.assembly.elements import Elements
 from ...mechanics.assembly.mass import element_mass
+from ...mechanics.assembly.sparsity import BlockSparsity
 
 
 class Body(NamedTuple):
@@ -36,6 +37,10 @@ class Body(NamedTuple):
     def element_mass(self) -> np.ndarray:
         """Contribution of each element block to the mass matrix, (b,) kg, the same for x, y and z."""
         return self.elements.of_tets(element_mass(self.masses)[:, *np.tril_indices(4)])
+
+    def sparsity(self) -> BlockSparsity:
+        """Return the sparsity of the body's system matrix over its free vertices."""
+        return BlockSparsity(self.elements.nodes, len(self.rest_positions), self.pinned)
 
     def free_numbers(self) -> np.ndarray:
         """Return the index of each vertex among the free vertices, (n,) int64. Pinned vertices have the index -1."""

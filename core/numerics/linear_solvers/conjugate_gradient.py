@@ -131,7 +131,7 @@ class ConjugateGradients:
         self.low_rank = low_rank
 
     def begin_step(self) -> None:
-        """Count iterations anew."""
+        """Reset the numbers of systems and iterations of the step."""
         self._systems = self._total = 0
 
     @property

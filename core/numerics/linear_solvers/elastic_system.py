@@ -19,7 +19,6 @@ import numpy as np
 from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.assembly.pairs import joined_pairs
-from ...mechanics.assembly.sparsity import BlockSparsity
 from ...mechanics.forces.step_potential import CrossElementPotential, StepPotential
 from .body import Body
 from .conjugate_gradient import EXACT_TOLERANCE, TOLERANCE, ConjugateGradients
@@ -41,7 +40,7 @@ class ElasticSystem(LinearSystem):
     choice : Choice of the linear solver
     by_counts : True to choose between conjugate gradients and the direct solver ``choice.solver`` by counts of vertices
         and matrix entries
-    is_exact : True to solve every system to round-off, for steps that do not iterate
+    is_exact : True to solve every system to a relative error of 1e-8, for steps that do not iterate
     """
 
     def __init__(self, body: Body, choice: Choice, by_counts: bool = False, is_exact: bool = False) -> None:
@@ -50,14 +49,13 @@ class ElasticSystem(LinearSystem):
         self._mass = body.element_mass[:, None, None] * np.eye(3)
         self._choice = choice
         self._number = body.free_numbers()
-        self._can_switch = by_counts and choice.name != ITERATIVE
-        sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
-        if self._can_switch:
-            reason = why_iterative(body, sparsity.pattern)
-            self._can_switch = bool(reason)
-            self._choice = Choice(ITERATIVE, choice.solver, reason) if reason else choice
         self._solver: SystemSolver
-        if self._choice.name == ITERATIVE:
+        sparsity = None if choice.name == ITERATIVE else body.sparsity()
+        reason = why_iterative(body, sparsity.pattern) if by_counts and sparsity is not None else ""
+        self._can_switch = bool(reason)
+        if reason:
+            self._choice = Choice(ITERATIVE, choice.solver, reason)
+        if sparsity is None or reason:
             self._solver = ConjugateGradients(body, choice.solver, EXACT_TOLERANCE if is_exact else TOLERANCE)
         else:
             self._solver = Direct(sparsity, choice.solver)
@@ -116,10 +114,9 @@ class ElasticSystem(LinearSystem):
         replaces conjugate gradients.
         """
         if self._can_switch and slow_steps >= SLOW_STEPS:
-            body, self._can_switch = self._body, False
-            sparsity = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned)
+            self._can_switch = False
             self._choice = replace(self._choice, name=self._choice.solver.name, reason=SWITCHED)
-            self._solver = Direct(sparsity, self._choice.solver)
+            self._solver = Direct(self._body.sparsity(), self._choice.solver)
         self._solver.begin_step()
 
     def slow_steps(self, before: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...mechanics.assembly.sparsity import BlockSparsity, Pattern
+from ...mechanics.assembly.sparsity import Pattern
 from .body import Body
 from .ordering import any_order, factor_entries, has_metis
 
@@ -54,4 +54,4 @@ def direct_bytes(body: Body, limit: float) -> float:
     estimate = factor_bytes(entries_of_compact(vertices - len(body.pinned)))
     if estimate <= limit:
         return estimate
-    return factor_bytes(entries_of(BlockSparsity(body.elements.nodes, vertices, body.pinned).pattern))
+    return factor_bytes(entries_of(body.sparsity().pattern))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...foundation.errors import SettingsError
 from ...foundation.process.available_memory import available_memory
-from ...mechanics.assembly.sparsity import BlockSparsity, Pattern
+from ...mechanics.assembly.sparsity import Pattern
 from .body import Body
 from .cholmod import CholmodSolver
 from .factor_size import direct_bytes, entries_of, factor_bytes
@@ -139,7 +139,7 @@ def is_slower(iterations: float, body: Body) -> bool:
     """
     if iterations <= SLOW * THIN:
         return False
-    pattern = BlockSparsity(body.elements.nodes, len(body.rest_positions), body.pinned).pattern
+    pattern = body.sparsity().pattern
     entries = entries_of(pattern)
     is_slow = iterations > SLOW * entries / len(pattern.row_indices)
     return is_slow and factor_bytes(entries) <= MEMORY_SHARE * available_memory()

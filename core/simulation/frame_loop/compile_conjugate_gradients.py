@@ -9,7 +9,6 @@ from ...jobs.checks.costs import TETS_A_VERTEX
 from ...jobs.job.body import Body
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.pairs import Pairs
-from ...mechanics.assembly.sparsity import BlockSparsity
 from ...methods.model.model import Model
 from ...numerics.linear_solvers.conjugate_gradient import EXACT_TOLERANCE, ConjugateGradients
 from ...numerics.linear_solvers.preconditioner import Preconditioner
@@ -47,4 +46,4 @@ def conjugate_gradients(model: Model) -> None:
     stiffness = np.where(np.arange(len(body.tets)) % 2, 1e3, 1.0)
     thin_stiff_vertices(body.rest_positions, body.tets, stiffness, free, one)
     Preconditioner(np.arange(2), fastest()).try_factorize(A)
-    quick_fill(BlockSparsity(body.elements.nodes, len(number), body.pinned).pattern)
+    quick_fill(body.sparsity().pattern)

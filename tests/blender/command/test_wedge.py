@@ -1,4 +1,4 @@
-"""``sinew wedge``: variants of a .blend by a table, what is baked again, what is refused, and what is collected."""
+"""``sinew wedge`` with a .blend: baking and resuming variants, refused input, results and contact sheet."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_crash_is_named_and_the_others_finish(shot, saved, table, blender, tmp
         ("youngs_modulus\n1e5\n", "Soft Flesh.youngs_modulus of “Body” is animated"),
         ("name,substeps\na/b,2\n", "The variant name 'a/b' is not a valid folder name"),
         ("substeps\n2\n2\n", "mean the same folder"),
-        ("", "There is no row"),
+        ("", "The table has no rows"),
     ],
 )
 def test_a_wrong_table_is_refused_before_anything_is_baked(shot, saved, table, tmp_path, capfd, text, words):

@@ -1,4 +1,4 @@
-"""Sweeps: what is simulated, kept, resumed and refused, in this process and by workers of which some die."""
+"""Sweeps of variants, in this process and by workers that may die: simulation, resuming, and refused input."""
 
 from __future__ import annotations
 
