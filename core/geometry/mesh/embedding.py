@@ -61,10 +61,9 @@ class Embedding:
         ``tet_positions`` (v,3): positions of the tet vertices.
         ``tets`` (m,4): vertex indices.
         """
-        corners = tets[self.tet_indices]
-        points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
-        for c in range(1, 4):
-            points += self.barycentric[:, c : c + 1] * tet_positions[corners[:, c]]
+        X = np.ascontiguousarray(tet_positions, dtype=np.float64)
+        points = np.empty((len(self.tet_indices), X.shape[1]))
+        _interpolate(len(points), self.tet_indices, self.barycentric, X, tets, points)
         return points
 
     @classmethod
@@ -200,6 +199,15 @@ def _nearest_tet(p, corners, tree):
                 best, best2 = tree.order[k], d2
         leaf, depth = next_leaf(stack, depth, p, best2, tree)
     return best
+
+
+@parallel_kernel
+def _interpolate(first, last, tet_indices, barycentric, values, tets, points):
+    for i in range(first, last):
+        a, b, c, d = tets[tet_indices[i]]
+        s, t, u, v = barycentric[i]
+        for k in range(values.shape[1]):
+            points[i, k] = s * values[a, k] + t * values[b, k] + u * values[c, k] + v * values[d, k]
 
 
 @parallel_kernel

@@ -19,6 +19,7 @@ from ...foundation.kernels.jit import parallel_kernel
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.assembly.pairs import Pairs
+from .blas_threads import one_blas_thread
 from .body import Body
 from .deflation import AffineDeflation
 from .preconditioner import Preconditioner
@@ -174,6 +175,10 @@ class ConjugateGradients:
         return x
 
     def _solve(self, b: np.ndarray, tolerance: float) -> np.ndarray:
+        with one_blas_thread():
+            return self._iterate(b, tolerance)
+
+    def _iterate(self, b: np.ndarray, tolerance: float) -> np.ndarray:
         x = self._deflation.start(b)
         r = b - self._times(x)
         self._lengths, self._ratios, self.is_indefinite = [], [], False
@@ -225,7 +230,8 @@ class ConjugateGradients:
         iteration's tridiagonal matrix approximates theta (Golub and Meurant, "Matrices, Moments and Quadrature with
         Applications", 2010).
         """
-        z, work = self._preconditioned(self._residual)
+        with one_blas_thread():
+            z, work = self._preconditioned(self._residual)
         theta = smallest_ritz_value(self._lengths, self._ratios)
         return ErrorEstimate(max(work, 0.0) / theta, float(np.linalg.norm(z, axis=1).max(initial=0.0)) / theta)
 

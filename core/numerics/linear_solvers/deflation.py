@@ -107,9 +107,7 @@ class AffineDeflation:
 
     def _add(self, c: np.ndarray, z: np.ndarray) -> None:
         """Add ``W E^-1 c`` to z (f,3)."""
-        with one_blas_thread():
-            c = lapack.dpotrs(self._factor, c)[0]
-        _prolong(len(z), self.groups, self._basis, c, z)
+        _prolong(len(z), self.groups, self._basis, lapack.dpotrs(self._factor, c, overwrite_b=True)[0], z)
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
