@@ -146,6 +146,13 @@ def body_with_pair(context: Any) -> Any:
     return obj
 
 
+def body_with_tie(context: Any) -> Any:
+    """Return the active body. Raises PollFailure if the body has no tie."""
+    obj = body(context)
+    disable_if(not obj.sinew.ties, "Add a tie first")
+    return obj
+
+
 def selected_vertices(obj: Any) -> list[int]:
     """Return the indices of the vertices selected in Edit Mode. The list is empty in other modes."""
     if obj.mode != "EDIT":

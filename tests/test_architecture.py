@@ -23,13 +23,14 @@ ROOMS = {
         foundation/errors foundation/events foundation/progress foundation/unit_words
         foundation/files foundation/process foundation/schema foundation/kernels
         geometry/mesh geometry/tetrahedra
-        mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/fibres
-        mechanics/constraints
+        mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/ties
+        mechanics/fibres mechanics/constraints
         contact/friction contact/barrier contact/penalty contact/proxy
         numerics/integrators numerics/linear_solvers numerics/optimization
         methods/model methods/handles methods/subspaces methods/solvers methods/multilevel methods/eigenfit
         jobs/job jobs/store jobs/checks jobs/results jobs/scene_files jobs/wedges
-        simulation/preparation simulation/contact_setup simulation/frame_loop
+        simulation/preparation simulation/contact_setup simulation/tie_setup
+        simulation/frame_loop
         cli api worker
     """.split(),
     "blender_addon": """

@@ -1,4 +1,6 @@
-"""Contact groups of a scene: bodies that can collide, directly or through other bodies. They are baked together."""
+"""Contact groups of a scene: bodies that can collide or are tied, directly or through other bodies. They are baked
+together.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...core.jobs.job.groups import all_in_contact
+from .collider_objects import SOLID
 from .linked import is_in, is_linked, own_bodies
 
 MOST_NAMED = 3
@@ -24,13 +27,13 @@ def contact_partners(obj: Any, context: Any) -> list[Any]:
 def group_of(obj: Any, context: Any) -> list[Any]:
     """Return the contact group of a body, sorted by name.
 
-    The group is the body, its contact partners, their partners, and so on.
+    The group is the body, the bodies that it can collide with or is tied to, their partners, and so on.
     """
     bodies = _bodies(context)
     if obj not in bodies:
         return [obj]
     others = [other for other in bodies if other != obj]
-    return sorted(all_in_contact(obj, others, _meet), key=lambda each: each.name)
+    return sorted(all_in_contact(obj, others, _are_coupled), key=lambda each: each.name)
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
@@ -58,6 +61,18 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
     return f"“{other.name}” is neither in contact nor a collider, so the pair has no effect."
 
 
+def idle_tie_words(tie: Any) -> str:
+    """Return the reason why a tie cannot work, or an empty text."""
+    if tie.other is None:
+        return f"“{tie.name}” was removed: choose another, or remove the tie." if tie.name else "Choose an object."
+    return "" if tie.other.type in SOLID else f"“{tie.other.name}” has no surface: choose a mesh."
+
+
+def tie_partners(obj: Any) -> list[Any]:
+    """Return the objects to which a body is tied, each once."""
+    return list(dict.fromkeys(tie.other for tie in obj.sinew.ties if tie.other is not None and tie.other != obj))
+
+
 def names_of(bodies: Sequence[Any]) -> str:
     """List the names of bodies in a sentence.
 
@@ -79,6 +94,10 @@ def _bodies(context: Any) -> list[Any]:
 
 def _meet(one: Any, other: Any) -> bool:
     return _wants(one, other) and _wants(other, one)
+
+
+def _are_coupled(one: Any, other: Any) -> bool:
+    return _meet(one, other) or other in tie_partners(one) or one in tie_partners(other)
 
 
 def _wants(obj: Any, other: Any) -> bool:

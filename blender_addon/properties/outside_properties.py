@@ -13,6 +13,7 @@ from ...core.foundation.schema.settings import ContactSettings
 from ...core.jobs.job.body import VIBRATION_STIFFNESS
 from ...core.jobs.job.environment import Ground
 from ...core.jobs.job.pair import PairSettings
+from ...core.jobs.job.tie import Tie
 from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
 
 SPRING_ENDS = (
@@ -22,6 +23,11 @@ SPRING_ENDS = (
         "Pull the vertices to their positions in the object's own animation, as a soft pin",
     ),
     ("OBJECT", "Object", "Pull the vertices along with another object, as if they were fixed to it"),
+)
+
+TIE_KINDS = (
+    ("glue", "Glue", "Keep the surfaces together"),
+    ("slide", "Slide", "Keep the surfaces at their distance, and let them slide along each other"),
 )
 
 
@@ -114,6 +120,34 @@ class SinewPair(bpy.types.PropertyGroup):
     thickness: mirrored(PairSettings, "thickness", "Contact Distance", default=0.0, unit="LENGTH", precision=4)
 
 
+class SinewTie(bpy.types.PropertyGroup):
+    """Tie of the body to one other body or collider. The item has the name of that object, and keeps it when the object
+    is deleted.
+    """
+
+    other: pointer(
+        "Other",
+        "Body or mesh to which the body is tied where the two are near each other at rest",
+        type=bpy.types.Object,
+        poll=_is_no_body_itself,
+        update=_note_other,
+    )
+    kind: menu("Kind", "How the two surfaces are held together", items=TIE_KINDS)
+    vertex_group: text("Vertices", "Vertex group where the tie acts, by weight; empty: wherever the two are near")
+    distance: mirrored(Tie, "distance", "Distance", unit="LENGTH", precision=4)
+    strength: number(
+        "Strength",
+        "Factor on the stiffness of the tie, no unit: 1 firm, 0.001 as soft as the flesh. Key it to 0 to let go",
+        options=ANIMATED,
+        default=1.0,
+        min=0.0,
+        soft_max=1.0,
+        precision=3,
+    )
+    use_breaking: switch("Break", "End the tie where the force per area exceeds a stress")
+    breaking_stress: mirrored(Tie, "breaking_stress", "Breaking Stress", default=1e4, precision=0)
+
+
 class SinewCollider(bpy.types.PropertyGroup):
     """Friction and contact distance of an object as a collider. With ``use_own``, they replace the values that the
     bodies set for all of their colliders.
@@ -141,4 +175,4 @@ def _factor(number_of: int) -> Any:
 
 SinewVibrations.__annotations__ = {name: _factor(k) for k, name in enumerate(CONTROLLED, start=1)}
 
-CLASSES = (SinewSpring, SinewCollisions, SinewPair, SinewCollider, SinewVibrations)
+CLASSES = (SinewSpring, SinewCollisions, SinewPair, SinewTie, SinewCollider, SinewVibrations)

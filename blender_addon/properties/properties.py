@@ -43,7 +43,7 @@ from .mirror import (
     text,
 )
 from .muscle_properties import SinewMuscle
-from .outside_properties import SinewCollider, SinewCollisions, SinewPair, SinewSpring, SinewVibrations
+from .outside_properties import SinewCollider, SinewCollisions, SinewPair, SinewSpring, SinewTie, SinewVibrations
 from .pick_properties import SinewPicks
 
 METHODS = (
@@ -331,6 +331,8 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     pairs: collection("Pairs", "Contact settings of the body with one other body or collider", type=SinewPair)
     active_pair: integer("Active Pair", "Index of the pair that the panel shows", min=0)
+    ties: collection("Ties", "Ties of the body to other bodies and colliders", type=SinewTie)
+    active_tie: integer("Active Tie", "Index of the tie that the panel shows", min=0)
     collider: pointer("Collider", "Contact settings of this object as a collider", type=SinewCollider)
     field_weights: pointer("Field Weights", "Factors on gravity and force fields for this body", type=SinewFieldWeights)
     acceleration_attribute: text(

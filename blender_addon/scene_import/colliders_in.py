@@ -19,7 +19,7 @@ from ...core.foundation.schema.tracks import interleave
 from ...core.jobs.job.environment import Collider
 from ..objects import linked
 from ..objects.collider_objects import SOLID, can_collide
-from ..objects.contact_groups import contact_partners
+from ..objects.contact_groups import contact_partners, group_of, tie_partners
 from ..objects.linked import out_of_view
 from ..objects.modifier_stack import shown
 from ..properties.mirror import clean
@@ -46,19 +46,26 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     ``obj`` collides, are included only if ``obj`` is simulated ``alone``. If a bake hides an object, the result of the
     bake replaces the object. Raises ColliderError if the body's collection of colliders contains no usable mesh.
     """
-    collection = obj.sinew.collisions.collection
+    collection, tied = obj.sinew.collisions.collection, _tied_colliders(obj, context, alone)
     if collection is None and not alone:
-        return []
+        return tied
     met, own = contact_partners(obj, context), _own(obj)
     listed = [] if collection is None else [o for o in collection.all_objects if can_collide(o)]
     solid = (seen_of(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
-    objects = {o for o in solid if o is not None and o not in own}
+    objects = {o for o in solid if o is not None and o not in own} | set(tied)
     if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
             f"The collection “{collection.name}” has no mesh to collide with.",
             "Add to the collection a mesh other than the body, or clear Colliders under Collisions.",
         )
     return sorted(objects, key=lambda o: o.name)
+
+
+def _tied_colliders(obj: Any, context: Any, alone: bool) -> list[Any]:
+    """Return the objects to which a body is tied and that are not simulated with it, sorted by name."""
+    fellows = [] if alone else group_of(obj, context)
+    found = (seen_of(each) for each in tie_partners(obj) if each not in fellows and can_collide(each))
+    return sorted((each for each in found if each is not None), key=lambda o: o.name)
 
 
 def _own(body: Any) -> tuple[Any, Any]:

@@ -49,6 +49,7 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
         (pair.name, pair.use_friction and pair.friction, pair.use_thickness and pair.thickness)
         for pair in settings.pairs
     ]
+    ties = [_tie(tie, f"sinew.ties[{k}]", animated) for k, tie in enumerate(settings.ties)]
     springs = [_spring(s, f"sinew.springs[{k}]", animated) for k, s in enumerate(settings.springs) if not s.take]
     whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
     own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
@@ -71,6 +72,7 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
         ),
         "pins": (settings.pin_group, _unless_keyed(settings, "pin_threshold", animated), *_goal(settings, animated)),
         "springs": springs,
+        "ties": ties,
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
@@ -94,6 +96,11 @@ def _unless_keyed(settings: Any, name: str, animated: set[str]) -> Any:
 def _spring(spring: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
     target = spring.target and spring.target.name_full
     return spring.vertex_group, spring.end, target, f"{path}.strength" in animated or spring.strength
+
+
+def _tie(tie: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
+    breaks = tie.use_breaking and tie.breaking_stress
+    return tie.name, tie.kind, tie.vertex_group, tie.distance, breaks, f"{path}.strength" in animated or tie.strength
 
 
 def _weights(weights: Any) -> list[Any]:

@@ -31,7 +31,7 @@ from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import length_factor, mesh_at_position
 from .muscles_in import read_muscles, with_activation
-from .pairs_in import pair_settings
+from .pairs_in import pair_settings, tie_samplers
 from .picks import mend
 from .refinement_in import refinement_weights
 from .rest_in import rest_and_start
@@ -156,6 +156,7 @@ class _Reading(FrameSampler):
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             self._own, finer = BodySampler(obj, position, mesh), refinement_weights(obj, mesh)
             muscles = read_muscles(obj, mesh, scene, context)
+            self._ties = tie_samplers(obj, mesh)
             self._springs = spring_samplers(obj, position, mesh, context, without_springs)
         self._own.check_groups(surface)
         self._still = {
@@ -169,7 +170,7 @@ class _Reading(FrameSampler):
         }
         self._muscles = muscles
         self._fields = FieldSamplers(obj, context, span)
-        samplers = (self._own, *self._springs, *self._colliders, self._fields)
+        samplers = (self._own, *self._springs, *self._ties, *self._colliders, self._fields)
         self.tracks = [track for each in samplers for track in each.tracks]
         self.vertex_count = len(surface.positions)
 
@@ -190,6 +191,7 @@ class _Reading(FrameSampler):
             springs=tuple(sampler.spring() for sampler in self._springs),
             colliders=obstacles,
             pairs=pair_settings(obj, obstacles, scene, self._alone),
+            ties=tuple(each.tie(scene, [o.name for o in obstacles]) for each in self._ties),
             **_meets(obj, self.context, self._alone),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),

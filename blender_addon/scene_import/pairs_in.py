@@ -1,15 +1,19 @@
-"""Contact settings of a body for pairs with one other body or collider."""
+"""Contact settings and ties of a body for pairs with one other body or collider."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.foundation.errors import TieError
 from ...core.jobs.job.environment import Collider, Ground
 from ...core.jobs.job.pair import PairSettings
+from ...core.jobs.job.tie import Tie
 from ..properties.mirror import clean
+from .animation_in import EvaluatedFrame, Track
 from .colliders_in import seen_of
 from .mesh_in import unit_scale
+from .weights_in import group_weights
 
 
 def pair_settings(
@@ -46,3 +50,43 @@ def _names(pair: Any, colliders: Sequence[Ground | Collider], alone: bool) -> li
     names = [each.name for each in colliders]
     found = [name for name in names if any(name == own or name.startswith(f"{own} > ") for own in seen)]
     return found or [pair.other.name if pair.other else pair.name] * (not alone)
+
+
+class TieSampler:
+    """Sampler of one tie of a body: its strength is animated.
+
+    Raises TieError if its vertex group does not exist or is empty.
+    """
+
+    def __init__(self, obj: Any, mesh: Any, index: int) -> None:
+        self._obj, self._index, self._weights = obj, index, None
+        tie = obj.sinew.ties[index]
+        if tie.vertex_group:
+            self._weights = group_weights(obj, mesh, [tie.vertex_group])[:, 0].clip(0.0, 1.0)
+            if not self._weights.any():
+                gone = "is empty" if tie.vertex_group in obj.vertex_groups else "does not exist any more"
+                raise TieError(
+                    f"The vertex group “{tie.vertex_group}” of the tie to “{tie.name}” {gone}.",
+                    "Paint it, choose another under Ties, or clear it to tie wherever the two are near.",
+                )
+        self.tracks = (Track(self._strength_at),)
+
+    def _strength_at(self, moment: EvaluatedFrame) -> float:
+        return clean(moment.obj.sinew.ties[self._index].strength)
+
+    def tie(self, scene: Any, names: Sequence[str]) -> Tie:
+        """Return the tie as sampled. ``names``: names of the body's colliders."""
+        tie = self._obj.sinew.ties[self._index]
+        if tie.other is None:
+            gone = f"is tied to “{tie.name}”, which was deleted" if tie.name else "has a tie without a partner"
+            raise TieError(f"“{self._obj.name}” {gone}.", "Choose an object under Ties, or remove the tie.")
+        seen = seen_of(tie.other)
+        other = seen.name if seen is not None and seen.name in names else tie.other.name
+        stress = clean(tie.breaking_stress) if tie.use_breaking else 0.0
+        distance = clean(tie.distance) * unit_scale(scene)
+        return Tie(other, tie.kind, self._weights, distance, stress, self.tracks[0].samples())
+
+
+def tie_samplers(obj: Any, mesh: Any) -> list[TieSampler]:
+    """Return one sampler per tie of a body. ``mesh``: the body's mesh before the simulation."""
+    return [TieSampler(obj, mesh, k) for k in range(len(obj.sinew.ties))]

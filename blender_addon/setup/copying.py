@@ -21,7 +21,7 @@ GROUPS = {
     "origin_group", "insertion_group", "activation_group",
 }  # fmt: skip
 """Properties that name a vertex group."""
-LISTS = ("materials", "springs", "pairs")
+LISTS = ("materials", "springs", "pairs", "ties")
 
 
 Values = dict[str, Any]

@@ -15,6 +15,7 @@ from ..jobs.job.body import Body
 from ..jobs.job.environment import Collider, Ground, Spring
 from ..jobs.job.job import Job
 from ..jobs.job.muscle import FibreCurve, Muscle
+from ..jobs.job.tie import Tie
 from ..jobs.scene_files.scene_file import read_scene
 from ..jobs.scene_files.surface_file import read_surface, read_tets
 from ..mechanics.energies.own_energy import register_energy
@@ -41,6 +42,7 @@ __all__ = [
     "Solver",
     "Spring",
     "Surface",
+    "Tie",
     "muscle_preset",
     "read_scene",
     "read_surface",

@@ -65,6 +65,10 @@ class SpringError(SinewError):
     """A spring holds no vertices, has no valid target, or has an invalid strength."""
 
 
+class TieError(SinewError):
+    """A tie joins no points, has no partner, or has an invalid strength."""
+
+
 class ColliderError(SinewError):
     """A collider has no faces, positions that are not numbers, or an invalid friction or thickness."""
 

@@ -57,6 +57,7 @@ def test_list_shows_what_each_is_for(fake, capsys):
 
 def test_modules_and_folders_are_benchmarks():
     assert registry.names() == [
+        "attached",
         "bits",
         "conjac",
         "contact",

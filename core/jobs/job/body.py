@@ -24,8 +24,9 @@ from .absorber import Absorber
 from .environment import Collider, Ground, Spring
 from .force_field import ForceField
 from .muscle import Muscle, check_muscles
-from .pair import PairSettings
+from .pair import PairSettings, check_partners
 from .static_bodies import check_static
+from .tie import Tie, check_ties
 
 VIBRATION_STIFFNESS = 0.1, 10.0
 """Lowest and highest factor on the stiffness of a vibration."""
@@ -103,6 +104,8 @@ class Body:
         Names of the bodies that this body may collide with; None for all bodies.
     pairs : tuple of PairSettings
         Contact settings for pairs of this body and another body or collider; at most one entry per pair.
+    ties : tuple of Tie
+        Ties to other bodies and to colliders.
     group_members : tuple of GroupMember
         The other bodies that are baked together with this body, set by ``groups.py``.
     group_index : int
@@ -156,6 +159,7 @@ class Body:
     contact: ContactSettings = field_spec("contact", word="collisions", default_factory=ContactSettings)
     contact_with: tuple[str, ...] | None = field_spec("the bodies it collides with", word="collisions", default=None)
     pairs: tuple[PairSettings, ...] = field_spec("pair", word="collisions", default=())
+    ties: tuple[Tie, ...] = field_spec("tie", word="ties", default=())
     group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
     group_index: int = field_spec("the body's index in its contact group", word="collisions", default=0)
     accelerations: np.ndarray | None = field_spec(
@@ -365,16 +369,8 @@ class Body:
                     f"The collider “{collider.name}” has {len(collider.positions)} samples for {frames} frames.",
                     "Give its positions at every frame, or once if it does not move.",
                 )
-        others = [pair.other for pair in self.pairs]
-        if len(set(others)) < len(others):
-            raise SettingsError(
-                f"Two contact pairs of “{self.name}” name “{max(others, key=others.count)}”.", "Remove one of them."
-            )
-        if self.name in others:
-            raise SettingsError(
-                "A contact pair names its own body; it must name another one.",
-                "For self-contact, set friction in the body's contact settings (Collide With in Blender).",
-            )
+        check_ties(self.name, self.ties, n, frames)
+        check_partners(self.name, self.pairs)
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
             raise FieldError(
                 "A force field names an absorber that does not exist.", "Give the index of an absorber, from 0."

@@ -35,14 +35,14 @@ CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return the groups of bodies that can collide, as lists of indices into ``bodies``.
+    """Return the groups of bodies that can collide or are tied, as lists of indices into ``bodies``.
 
-    Bodies can collide directly or through other bodies. A body without contact is a group by itself. The indices in
-    each group are sorted by the bodies' names.
+    Bodies are connected directly or through other bodies. A body without contact and ties is a group by itself. The
+    indices in each group are sorted by the bodies' names.
     """
     left, groups = list(range(len(bodies))), []
     while left:
-        group = all_in_contact(left[0], left[1:], lambda j, k: can_collide(bodies[j], bodies[k]))
+        group = all_in_contact(left[0], left[1:], lambda j, k: are_coupled(bodies[j], bodies[k]))
         left = [k for k in left if k not in group]
         groups.append(sorted(group, key=lambda k: bodies[k].name))
     return groups
@@ -60,9 +60,24 @@ def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[T
     return group
 
 
+def are_coupled(a: Body, b: Body) -> bool:
+    """Return True if two bodies can collide or are tied."""
+    return are_tied(a, b) or can_collide(a, b)
+
+
+def are_tied(a: Body, b: Body) -> bool:
+    """Return True if one of two bodies has a tie to the other."""
+    return any(tie.other == y.name for x, y in ((a, b), (b, a)) for tie in x.ties)
+
+
 def can_collide(a: Body, b: Body) -> bool:
-    """Return True if the contact settings of each of the two bodies allow contact with the other."""
-    return all(x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a)))
+    """Return True if the contact settings of each of the two bodies allow contact with the other.
+
+    Tied bodies do not collide with each other.
+    """
+    return not are_tied(a, b) and all(
+        x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a))
+    )
 
 
 def split_jobs(job: Job) -> list[Job]:
@@ -105,10 +120,13 @@ def check_group(jobs: Sequence[Job]) -> None:
         name, other = job.body.name, lead.body.name
         if not job.body.solver.kind.supports_contact:
             labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.supports_contact)
+            uses = "self-contact" if len(jobs) == 1 else "contact with bodies"
+            off = "turn off its contact settings (Collisions > Collide With in Blender)"
+            if any(each.body.ties for each in jobs):
+                uses, off = "ties", "remove its ties"
             raise SettingsError(
-                f"“{name}” uses {'self-contact' if len(jobs) == 1 else 'contact with bodies'}, which "
-                f"{job.body.solver.kind.label} cannot compute.",
-                f"Choose {labels} for it, or turn off its contact settings (Collisions > Collide With in Blender).",
+                f"“{name}” uses {uses}, which {job.body.solver.kind.label} cannot compute.",
+                f"Choose {labels} for it, or {off}.",
             )
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(

@@ -5,6 +5,7 @@ The settings of a pair override the contact settings of both partners.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...foundation.errors import SettingsError
@@ -45,3 +46,17 @@ class PairSettings:
         """Settings of the pair that are not None, by field name."""
         both = {"friction": self.friction, "thickness": self.thickness}
         return {name: value for name, value in both.items() if value is not None}
+
+
+def check_partners(name: str, pairs: Sequence[PairSettings]) -> None:
+    """Raise SettingsError if two ``pairs`` of the body ``name`` have the same partner, or one names the body itself."""
+    others = [pair.other for pair in pairs]
+    if len(set(others)) < len(others):
+        raise SettingsError(
+            f"Two contact pairs of “{name}” name “{max(others, key=others.count)}”.", "Remove one of them."
+        )
+    if name in others:
+        raise SettingsError(
+            "A contact pair names its own body; it must name another one.",
+            "For self-contact, set friction in the body's contact settings (Collide With in Blender).",
+        )

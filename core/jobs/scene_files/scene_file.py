@@ -48,6 +48,12 @@
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     stiffness = [[1, 200], [20, 0]]   # total stiffness, N/m, by frame, or one number
 
+    [[tie]]                           # what holds the body to another one where the two are near; fields of Tie
+    other = "right"                   # name of that body or collider
+    kind = "glue"                     # or "slide"
+    # box, vertices or weights        # where on this body's surface; default: everywhere
+    strength = [[1, 1], [20, 0]]      # factor on its stiffness, by frame, or one number
+
     [goal]                            # vertices pulled to their rest positions plus motion
     weights = [0, 0.5, 1]             # 0 to 1 per surface vertex; or box or vertices, with weights of 1
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
@@ -142,13 +148,13 @@ from ..job.job import LAST_FRAME, Job
 from ..job.pair import PairSettings
 from .scene_force_fields import read_force_fields
 from .scene_muscles import read_muscles
-from .scene_surroundings import read_colliders, read_fields, read_goal, read_springs
+from .scene_surroundings import read_colliders, read_fields, read_goal, read_springs, read_ties
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
-_LISTS = ("material", "muscle", "pins", "spring", "collider", "field", "force_field", "vibration")
+_LISTS = ("material", "muscle", "pins", "spring", "tie", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the two other lists."""
 
@@ -189,6 +195,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
         goal=read_goal(scene, reading),
         springs=read_springs(scene, reading),
+        ties=read_ties(scene, reading),
         colliders=colliders,
         **_contact(dict(scene.get("contact", {}))),
         accelerations=read_fields(scene, reading),

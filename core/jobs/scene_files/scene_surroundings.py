@@ -1,4 +1,4 @@
-"""Readers of springs, goal, colliders, ground and acceleration fields from tables of a scene file.
+"""Readers of springs, ties, goal, colliders, ground and acceleration fields from tables of a scene file.
 
 ``scene_file`` describes the formats.
 """
@@ -13,6 +13,7 @@ from ...foundation.errors import SettingsError
 from ...foundation.schema.settings import ColliderSettings
 from ..job.absorber import Absorber
 from ..job.environment import Collider, Ground, Spring
+from ..job.tie import Tie
 from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_of
 
 
@@ -25,6 +26,20 @@ def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
         stiffness = table.keyed("stiffness", example="NUMBER, in N/m")
         springs.append(Spring(name, vertices, np.ones(len(vertices)), targets, stiffness))
     return tuple(springs)
+
+
+def read_ties(scene: dict[str, Any], body: Reading) -> tuple[Tie, ...]:
+    """Return the ties that the ``[[tie]]`` tables describe."""
+    ties, n = [], len(body.surface.positions)
+    for table in tables_of(scene, "tie", body, WHERE | names_of(Tie)):
+        weights = table.map("weights") if "weights" in table else None
+        if WHERE & table.entries.keys():
+            chosen = np.isin(np.arange(n), table.chosen())
+            weights = chosen * (np.ones(n) if weights is None else weights)
+        arrays = {"weights": weights, "strength": table.keyed("strength", 1.0)}
+        numbers = {name: value for name, value in table.given(Tie).items() if name not in arrays}
+        ties.append(Tie(**numbers, **arrays))
+    return tuple(ties)
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:

@@ -164,7 +164,7 @@ class FrameStore:
                 alike = _equal_parts(self.job(), job)
                 changed = [part for part in changed if part not in alike]
         # A change of one of these parts explains a change of the samples between frames.
-        follows = any(part in changed for part in ("pins", "springs", "collisions", "solver", "animation"))
+        follows = any(part in changed for part in ("pins", "springs", "collisions", "ties", "solver", "animation"))
         return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
 
     def changes(self, job: Job) -> list[str]:

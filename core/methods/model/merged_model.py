@@ -22,7 +22,7 @@ from .model import Model, Slices
 from .nodes import Nodes, single_vertices
 from .state import State
 
-OF_GROUP = {"colliders", "slow_steps"}
+OF_GROUP = {"colliders", "slow_steps", "broken"}
 """Arrays of a state that do not belong to one of several merged bodies."""
 
 

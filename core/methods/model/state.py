@@ -16,7 +16,8 @@ class State:
 
     ``positions`` (n,3), m. ``velocities`` (n,3), m/s. ``stretch`` (e,6): independent stretches of the elements in Mixed
     FEM. ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3), m: positions of the colliders
-    now and one step ago. Among bodies in contact, only the first body stores colliders. ``slow_steps``: number of steps
+    now and one step ago. ``broken`` (s,): 1 for each broken sample of the group's ties (``GroupTies``). Among bodies
+    baked together, only the first body stores colliders and broken samples. ``slow_steps``: number of steps
     up to now whose linear systems another solver would have solved faster (``ElasticSystem.slow_steps``).
     """
 
@@ -26,6 +27,7 @@ class State:
     history: History | None = None
     colliders: np.ndarray | None = None
     slow_steps: int = 0
+    broken: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of the state by name."""
@@ -36,6 +38,8 @@ class State:
             arrays["previous_time_step"] = np.array([self.history.time_step])
         if self.colliders is not None:
             arrays["colliders"] = self.colliders
+        if self.broken is not None:
+            arrays["broken"] = self.broken
         if self.slow_steps:
             arrays["slow_steps"] = np.array([float(self.slow_steps)])
         return arrays
@@ -53,7 +57,7 @@ class State:
                 history = History(arrays["previous_positions"], arrays["previous_velocities"], step)
             slow = int(np.ravel(arrays.get("slow_steps", 0))[0])
             body = arrays["positions"], arrays["velocities"], arrays["stretch"]
-            state = cls(*body, history, arrays.get("colliders"), slow)
+            state = cls(*body, history, arrays.get("colliders"), slow, arrays.get("broken"))
         except (LookupError, TypeError, ValueError) as error:
             raise CorruptFrameError(f"A saved state lacks {error}.", "Delete the bake and bake again.") from error
         n, m = len(np.atleast_1d(state.positions)), len(np.atleast_1d(state.stretch))
@@ -73,6 +77,8 @@ class State:
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,), "slow_steps": (1,)}
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)
+        if self.broken is not None:
+            shapes["broken"] = (self.broken.size,)
         return all(
             a.shape == shapes.get(name, (n_vertices, 3)) and a.dtype == np.float64 for name, a in self.arrays().items()
         ) and (self.history is None or self.history.time_step > 0.0)

@@ -131,13 +131,18 @@ class ContactGroup:
 
     @property
     def barrier_colliders(self) -> list[list[int]]:
-        """Per body, the colliders with an IPC barrier, as indices in ``Body.colliders``.
+        """Per body, the colliders without penalty springs, as indices in ``Body.colliders``.
 
-        Bodies cannot cross these colliders.
+        These colliders have an IPC barrier, so that bodies cannot cross them, or a tie to the body.
         """
         found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
-            [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
+            [
+                n
+                for n, own in enumerate(job.body.colliders)
+                if own.name in (tie.other for tie in job.body.ties)
+                or any(is_same(own, found[c]) for c in np.flatnonzero(row))
+            ]
             for job, row in zip(self._jobs, met)
         ]
 

@@ -28,6 +28,7 @@ from ...numerics.optimization.step_report import StepReport
 from ..contact_setup.collision_surfaces import CollisionSurface
 from ..contact_setup.contact_group import ContactGroup
 from ..preparation.prepare import Prepared, Stopped
+from ..tie_setup.group_ties import GroupTies
 from .body_timeline import BodyTimeline
 from .islands import Bodies, Island, IslandSolution, Sweep, solve_islands
 from .single_body import Frame, simulate_body
@@ -58,6 +59,8 @@ class GroupStepper:
         # The theta-midpoint rule solves a fraction of a step and extrapolates: bodies have the size at that fraction.
         extrapolates = settings.kind.integrates and "theta" in integrator(settings.integrator).OWN
         self._theta = settings.theta if extrapolates else 1.0
+        self._ties = GroupTies(jobs, prepared, self._colliders)
+        self._broken: np.ndarray | None = None
         self._barriers = self._gathering.barriers
         self._islands: dict[Bodies, Island] = {}
         self._last: list[Bodies] = [tuple(range(len(jobs)))]
@@ -125,7 +128,9 @@ class GroupStepper:
             if states[0].colliders.shape[1] != len(self._positions):
                 raise CorruptFrameError("A saved state belongs to other colliders.", "Bake from the start.")
             self._positions, self._earlier = states[0].colliders
-        states, reports = [replace(state, colliders=None) for state in states], [[] for _ in states]
+        self._broken = states[0].broken
+        states = [replace(state, colliders=None, broken=None) for state in states]
+        reports: list[list[StepReport]] = [[] for _ in states]
         substeps = self._lead.body.solver.substeps
         for k in range(1, substeps + 1):
             self._follow(at, k)
@@ -135,11 +140,13 @@ class GroupStepper:
                     others = [self._gathering.names[other] for other in bodies if other != body]
                     states[body] = state
                     reports[body].append(replace(report, solved_with=others))
+            self._broken = self._ties.broken_after(states, at, k / substeps, self._broken)
             if self.growths and at <= self._lead.pre_roll:
                 states = self._growing(states, at - 1.0 + k / substeps)
         if len(self._courses) == 1:
             self._courses[0].report_match(reports[0][-1], states[0].positions)
-        return [replace(states[0], colliders=np.array([self._positions, self._earlier])), *states[1:]], reports
+        of_group = {"colliders": np.array([self._positions, self._earlier]), "broken": self._broken}
+        return [replace(states[0], **of_group), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
         """Set pins, stiffness and the sizes of growing bodies for a substep, and update the islands."""
@@ -175,7 +182,7 @@ class GroupStepper:
             used.add(bodies)
             return self._step(bodies, states, targets, arriving, at, substep)
 
-        solved, positions = solve_islands(self._barriers, sweep, predicted, surface_at, solve)
+        solved, positions = solve_islands(self._barriers, sweep, predicted, surface_at, solve, self._ties.pairs)
         # Islands of earlier steps are dropped, because each holds a factorization.
         self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
         self._positions, self._earlier = positions, self._positions
@@ -201,8 +208,11 @@ class GroupStepper:
             arriving,
         )
 
+        part = substep / self._lead.body.solver.substeps
+
         def acting(theta: float) -> tuple[Load, ...]:
-            return *self._acting(island, bodies, at, substep, theta), *island.loads
+            ties = self._ties.loads(space, bodies, at, part, self._broken)
+            return *self._acting(island, bodies, at, substep, theta), *ties, *island.loads
 
         try:
             state, report = island.solver.step(state, given, self._lead.time_step, acting)
@@ -325,7 +335,12 @@ def any_contact(jobs: Sequence[Job]) -> bool:
     """Return True if bodies baked together can be in IPC contact.
 
     The contact may be with each other, with themselves, or with colliders. Contact with colliders counts only if the
-    solver supports IPC contact.
+    solver supports IPC contact. Ties count, too.
     """
     body = jobs[0].body
-    return len(jobs) > 1 or body.contact.self_contact or bool(body.colliders and body.solver.kind.supports_contact)
+    return (
+        len(jobs) > 1
+        or bool(body.ties)
+        or body.contact.self_contact
+        or bool(body.colliders and body.solver.kind.supports_contact)
+    )

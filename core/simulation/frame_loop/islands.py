@@ -104,6 +104,7 @@ def solve_islands(
     predicted: Sequence[np.ndarray],
     surface_at: Callable[[int, np.ndarray], np.ndarray],
     solve: Callable[[Bodies], IslandSolution],
+    tied: set[tuple[int, int]] = frozenset(),
 ) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
     """Return the solution of each island in a step, and the final positions of the colliders.
 
@@ -116,12 +117,13 @@ def solve_islands(
     predicted : for each body, the predicted surface vertices at the end of the step, (s,3), m
     surface_at : function that returns a body's surface vertices (s,3), m, given its index and its unknowns (r,3)
     solve : function that returns the solution of the step for an island, given the indices of its bodies
+    tied : pairs of indices of bodies that are always in one island
     """
     count = len(predicted)
     apart = np.full(int(surfaces.body.max()) + 1, -1)
     apart[:count] = np.arange(count)
     ahead = np.concatenate([*predicted, surfaces.targets])
-    islands = merge_islands([(k,) for k in range(count)], barriers.near_pairs(surfaces.start, ahead, apart))
+    islands = merge_islands([(k,) for k in range(count)], barriers.near_pairs(surfaces.start, ahead, apart) | tied)
     solved: dict[Bodies, IslandSolution] = {}
     while True:
         solved = {bodies: solved.get(bodies) or solve(bodies) for bodies in islands}

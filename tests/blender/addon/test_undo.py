@@ -109,6 +109,11 @@ def two_pairs(obj: Any) -> None:
     bpy.ops.sinew.add_pair()
 
 
+def two_ties(obj: Any) -> None:
+    bpy.ops.sinew.add_tie()
+    bpy.ops.sinew.add_tie()
+
+
 def editing(obj: Any) -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
@@ -234,6 +239,9 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "add_pair": (nothing, {}),
     "remove_pair": (two_pairs, {}),
     "move_pair": (two_pairs, {"direction": "UP"}),
+    "add_tie": (nothing, {}),
+    "remove_tie": (two_ties, {}),
+    "move_tie": (two_ties, {"direction": "UP"}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
     "edit_source": (baked_on_a_duplicate, {}),

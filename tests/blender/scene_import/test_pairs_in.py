@@ -1,15 +1,19 @@
-"""Pairs of a body with one other: in its job, copied, and with a removed partner."""
+"""Pairs and ties of a body with one other: in its job, copied, keyed, painted, and with a removed partner."""
 
 from __future__ import annotations
 
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.objects.contact_groups import idle_words
-from sinew.blender_addon.scene_import.job_in import make_job
+from mathutils import Vector
+from sinew.blender_addon.objects.contact_groups import group_of, idle_tie_words, idle_words
+from sinew.blender_addon.scene_import.job_in import group_steps, make_job
 from sinew.blender_addon.setup import copying
-from sinew.core.foundation.errors import SettingsError
+from sinew.blender_addon.window.stepwise import at_once
+from sinew.core.foundation.errors import SettingsError, TieError
 from sinew.core.jobs.job.pair import PairSettings
+from sinew.core.simulation.frame_loop.group import simulate_group
+from sinew.core.simulation.preparation.prepare import prepare
 
 from ..drawn import drawn_by
 from ..scenes import CUBE
@@ -107,3 +111,91 @@ def test_pairs_are_saved_and_copied(body, other, saved, add_mesh):
     assert pairs_of(body) == before == (PairSettings("Other", 0.125), PairSettings("Third", 0.25, 0.5))
     assert "Other “Third”, which is the object itself" in copying.copy_settings(body, third)
     assert pairs_of(third) == (PairSettings("Other", 0.125),), "of itself it tells nothing"
+
+
+def tie_to(obj, other, **values):
+    """A tie of the active body to another object, as the panel makes it."""
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.sinew.add_tie() == {"FINISHED"}
+    tie = obj.sinew.ties[obj.sinew.active_tie]
+    tie.other = other
+    for name, value in values.items():
+        setattr(tie, name, value)
+    return tie
+
+
+def ties_of(obj, **asked):
+    return make_job(obj, bpy.context, **asked).body.ties
+
+
+@pytest.fixture
+def beside(body, add_mesh):
+    """A second body, like the first, at its free end, with which it does not collide."""
+    faces = [tuple(each.vertices) for each in body.data.polygons]
+    other = add_mesh([each.co + Vector((1.0, 0.0, 0.0)) for each in body.data.vertices], faces, "Other")
+    bpy.ops.sinew.enable()
+    copying.copy_settings(body, other)
+    other.sinew.pin_group = ""
+    return other
+
+
+def test_a_tie_joins_the_group_and_the_bake(body, beside):
+    assert group_of(body, bpy.context) == [body]
+    tie = tie_to(body, beside, kind="slide", distance=0.02, use_breaking=True, breaking_stress=5e3)
+    tie.keyframe_insert("strength", frame=1)
+    tie.strength = 0.0
+    tie.keyframe_insert("strength", frame=3)
+    assert group_of(body, bpy.context) == [body, beside] == group_of(beside, bpy.context)
+    (found,) = ties_of(body)
+    assert (found.other, found.kind, found.breaking_stress) == ("Other", "slide", 5e3) and found.weights is None
+    assert found.distance == pytest.approx(0.02) and found.strength[0] == 1.0 and found.strength[2] == 0.0
+
+
+def test_a_glued_body_hangs_from_the_one_that_is_held(body, beside):
+    tie_to(body, beside)
+    for obj in (body, beside):
+        bpy.context.view_layer.objects.active = obj
+        bpy.ops.sinew.apply_preset(preset="Bone")
+    jobs = at_once(group_steps([body, beside], bpy.context, (1, 4)))
+    assert [job.body.name for job in jobs] == ["Body", "Other"]
+    found = list(simulate_group(jobs, [prepare(job, collides=True) for job in jobs]))
+    fallen = found[0][1].state.positions[:, 2].mean() - found[-1][1].state.positions[:, 2].mean()
+    assert fallen < 0.1 * 9.81 * 6.0 / 24.0**2  # of a free fall in three steps of backward Euler
+
+
+def test_weights_are_those_of_the_vertex_group(body, beside):
+    body.vertex_groups.new(name="Seam").add([4, 5], 0.5, "REPLACE")
+    tie = tie_to(body, beside, vertex_group="Seam")
+    (found,) = ties_of(body)
+    assert list(np.flatnonzero(found.weights)) == [4, 5] and found.weights[4] == 0.5
+    tie.vertex_group = "Gone"
+    with pytest.raises(TieError, match="“Gone” of the tie to “Other” does not exist any more"):
+        ties_of(body)
+
+
+def test_a_mesh_that_is_no_body_becomes_its_collider(body, add_mesh):
+    plate = add_mesh(np.array(CUBE[0]) - (0.0, 0.0, 3.0), CUBE[1], "Plate")
+    bpy.context.view_layer.objects.active = body
+    tie_to(body, plate)
+    job = make_job(body, bpy.context)
+    assert [each.name for each in job.body.colliders] == ["Plate"] and job.body.ties[0].other == "Plate"
+
+
+def test_a_tie_without_partner_is_told(body, beside):
+    tie = tie_to(body, beside)
+    assert idle_tie_words(tie) == ""
+    bpy.data.objects.remove(beside)
+    assert idle_tie_words(tie) == "“Other” was removed: choose another, or remove the tie."
+    with pytest.raises(TieError, match="is tied to “Other”, which was deleted"):
+        ties_of(body)
+    tie.name = ""
+    assert idle_tie_words(tie) == "Choose an object."
+
+
+def test_ties_are_copied_and_drawn(body, beside, add_mesh):
+    tie_to(body, beside, kind="slide", strength=0.5)
+    third = add_mesh(CUBE[0], CUBE[1], "Third")
+    bpy.ops.sinew.enable()
+    copying.copy_settings(body, third)
+    assert third.sinew.ties[0].other == beside and third.sinew.ties[0].strength == 0.5
+    assert drawn_by(bpy.types.PHYSICS_PT_sinew_ties).labels == []

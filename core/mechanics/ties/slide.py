@@ -1,0 +1,123 @@
+"""Sliding contact without separation: points of one body stay on the surface of another, and slide along it.
+
+At the point y_i, the nearest point z_i of the surface is the combination of a triangle's corners with the barycentric
+weights b, and n_i is the interpolated unit normal of the surface there. The potential is
+
+    1/2 sum_i k_i ((y_i - z_i) . n_i - d_i)²
+
+where d_i is the signed distance at rest. Triangle, weights and normals are lagged: they are those of the last iteration
+of the solver (:meth:`Slide.update`), so that the potential of an iteration is quadratic with the Hessian ``k n n^T``.
+The neglected derivative of n is multiplied by the distance less d_i, which nearly vanishes at the solution. A normal
+that is interpolated between vertices turns steadily from face to face.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...geometry.mesh.nearest_point import NearestPointSearch
+from ...geometry.mesh.vertex_normals import vertex_normals
+from ..assembly.stencils import Stencils
+from ..forces.step_potential import Motion
+from .glue import PointStencils
+
+SETTLED = 1e-6
+"""Largest change of a lagged normal and of a sliding distance, relative to the size of a triangle, without an update.
+"""
+
+
+class Slide(PointStencils):
+    """Points that slide on a surface, as the load of one step and its potential.
+
+    Parameters
+    ----------
+    points : the p points, then the k vertices of the surface if it belongs to a body
+    triangles : (t,3) indices of the vertices among the k
+    stiffness : (p,) N/m; 0 disables a point
+    distances : (p,) m, signed distance of the points from the surface at rest
+    surface : (k,3) m, vertices of the surface at the end of the step if it belongs to a collider
+    """
+
+    def __init__(
+        self,
+        points: Any,
+        triangles: np.ndarray,
+        stiffness: np.ndarray,
+        distances: np.ndarray,
+        surface: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(points)
+        self._triangles, self._stiffness, self._rest, self._surface = triangles, stiffness, distances, surface
+        self._corners, self._weights = np.zeros((len(stiffness), 3), dtype=np.int64), np.zeros((len(stiffness), 3))
+        self._normals = np.zeros((len(stiffness), 3))
+
+    def begin(self, motion: Motion) -> Slide:
+        """Return the potential for the step, with the places on the surface at the beginning of the step."""
+        new = Slide(self._points, self._triangles, self._stiffness, self._rest, self._surface)
+        new.update(motion.x_prev)
+        return new
+
+    def update(self, positions: np.ndarray) -> bool:
+        """Update the places on the surface to ``positions`` (n,3), m. Return False if they hardly changed."""
+        y, surface = self._split(positions)
+        corners, weights, normals = places(y, surface, self._triangles)
+        here = np.einsum("pc,pci->pi", weights, surface[corners])
+        size = np.linalg.norm(surface[corners[:, 1]] - surface[corners[:, 0]], axis=1)
+        before = np.einsum("pc,pci->pi", self._weights, surface[self._corners])
+        is_changed = bool(
+            (np.abs(normals - self._normals) > SETTLED).any()
+            or (np.linalg.norm(here - before, axis=1) > SETTLED * size).any()
+        )
+        if is_changed:
+            self._corners, self._weights, self._normals = corners, weights, normals
+        return is_changed
+
+    def value(self, positions: np.ndarray) -> float:
+        """Return the potential, J, at vertex ``positions`` (n,3) m."""
+        return 0.5 * float(np.sum(self._stiffness * self.gaps(positions) ** 2))
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """Return the gradient of the potential by the vertex positions, (n,3) N."""
+        force = (self._stiffness * self.gaps(positions))[:, None] * self._normals
+        p, forces = len(force), np.zeros((len(self._points), 3))
+        forces[:p] = force
+        if self._surface is None:
+            np.subtract.at(forces, p + self._corners, self._weights[:, :, None] * force[:, None])
+        return self._points.spread(forces)
+
+    def gaps(self, positions: np.ndarray) -> np.ndarray:
+        """Return the signed distances of the points from the surface less those at rest, (p,) m.
+
+        ``positions`` (n,3), m: vertex positions, or the unknowns of a subspace.
+        """
+        y, surface = self._split(positions)
+        away = y - np.einsum("pc,pci->pi", self._weights, surface[self._corners])
+        return np.sum(away * self._normals, axis=1) - self._rest
+
+    def _split(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y, p = self._points.positions(positions), len(self._stiffness)
+        return y[:p], y[p:] if self._surface is None else self._surface
+
+    def _stencils(self) -> Stencils:
+        acts = np.flatnonzero(self._stiffness)
+        p, w, n = len(self._stiffness), self._weights[acts], self._normals[acts]
+        shares = np.column_stack([np.ones(len(acts)), -w])
+        K = self._stiffness[acts, None, None] * n[:, :, None] * n[:, None, :]
+        blocks = (shares[:, :, None] * shares[:, None, :])[:, :, None, :, None] * K[:, None, :, None, :]
+        corners = p + self._corners[acts] if self._surface is None else np.full((len(acts), 3), -1)
+        return Stencils(np.column_stack([acts, corners]), blocks)
+
+
+def places(points: np.ndarray, surface: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the corners (p,3), the barycentric weights (p,3) and the unit normals (p,3) of the nearest surface points.
+
+    ``points`` (p,3), m. ``surface`` (k,3), m: vertices of the ``triangles`` (t,3). The normals are interpolated between
+    the normals of the vertices.
+    """
+    at = NearestPointSearch(surface, triangles).nearest(points)
+    corners = triangles[at.triangles].astype(np.int64)
+    normals = np.einsum("pc,pci->pi", at.weights, vertex_normals(surface, triangles)[corners])
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    return corners, at.weights, np.where(length > 0.0, normals / np.where(length > 0.0, length, 1.0), at.normals)

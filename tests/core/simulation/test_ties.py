@@ -1,0 +1,198 @@
+"""Bodies that are tied move together, slide along each other, come apart when they should, and keep their momentum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sinew.benchmarks.bodies import block
+from sinew.core.foundation.errors import SettingsError, TieError
+from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings
+from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
+from sinew.core.geometry.mesh.embedding import Embedding, embed
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.groups import groups_of
+from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.tie import Tie
+from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
+from sinew.core.mechanics.forces.step_potential import Motion
+from sinew.core.mechanics.ties.glue import Glue
+from sinew.core.mechanics.ties.slide import Slide
+from sinew.core.methods.model.state import State
+from sinew.core.simulation.frame_loop.group import simulate_group
+from sinew.core.simulation.preparation.prepare import prepare
+
+from ..jobs import free_box, rising_plate
+
+CLEAN = ResolutionSettings(method="clean", cells_across=4)
+KINDS = [kind.name for kind in SOLVER_KINDS.values() if kind.supports_contact]
+STILL = (0.0, 0.0, 0.0)
+
+
+def box(name: str, x: float, frames: int = 6, ties=(), **solver) -> Job:
+    """A free box of 0.2 m whose lower corner is at x; boxes 0.2 m apart touch."""
+    job = free_box(frames, solver={"max_iterations": 60, "tolerance": 1e-8, **solver})
+    surface = SurfaceMesh(job.body.surface.positions + [x, 0.0, 0.0], job.body.surface.triangles)
+    return job.with_body(name=name, surface=surface, resolution=CLEAN, ties=ties, contact=ContactSettings(bodies=False))
+
+
+def pulled(job: Job, acceleration) -> Job:
+    """The job, with its body accelerated for the first two frames."""
+    pull = np.zeros((job.frame_count, 1, 3))
+    pull[:2] = acceleration
+    return job.with_body(accelerations=pull)
+
+
+def frames_of(jobs, prepared=None, start=None):
+    """All frames, and the prepared bodies."""
+    prepared = prepared or [prepare(job, collides=len(jobs) > 1) for job in jobs]
+    return list(simulate_group(jobs, prepared, start)), prepared
+
+
+def points_at(prepared, points, frame) -> np.ndarray:
+    """Positions at a frame of points at rest that move with a body."""
+    return prepared.space.points(embed(np.atleast_2d(points), prepared.model.mesh)).positions(frame.state.positions)
+
+
+def widest_gap(jobs, prepared, frame) -> float:
+    """Largest distance of the vertices of the first box's face x = 0.2 from where the second one carries them."""
+    rest = jobs[0].body.surface.positions
+    face = rest[np.isclose(rest[:, 0], 0.2)]
+    one, other = (points_at(each, face, now) for each, now in zip(prepared, frame))
+    return float(np.linalg.norm(one - other, axis=1).max())
+
+
+def in_both(*embeddings: Embedding) -> Embedding:
+    """One embedding of the points of several."""
+    names = "tet_indices", "barycentric", "outside"
+    return Embedding(*(np.concatenate([getattr(each, name) for each in embeddings]) for name in names))
+
+
+@pytest.mark.parametrize("kind", ["glue", "slide"])
+def test_gradients_and_hessians_are_those_of_the_value(kind):
+    rng, one, two = np.random.default_rng(3), block((2, 2, 2), (1.0, 1.0, 1.0)), block((3, 2, 2), (1.0, 1.0, 1.0))
+    X = np.concatenate([one.rest_positions, two.rest_positions + [1.0, 0.0, 0.0]])
+    tets = np.concatenate([one.tets, two.tets + len(one.rest_positions)])
+    points = np.column_stack([np.zeros(9), *rng.uniform(0.1, 0.9, (2, 9))])
+    corners = np.stack(np.meshgrid(0.0, [0.0, 0.5, 1.0], [0.0, 0.5, 1.0], indexing="ij"), -1).reshape(-1, 3)
+    other = embed(points if kind == "glue" else corners, two)
+    other = replace(other, tet_indices=other.tet_indices + len(one.tets))
+    both = EmbeddedPoints(in_both(embed(points + [1.0, 0.0, 0.0], one), other), tets, len(X))
+    x, k = X + 0.03 * rng.standard_normal(X.shape), rng.uniform(1.0, 2.0, 9)
+    if kind == "glue":
+        tie = Glue(both, k)
+    else:
+        low = np.array([0, 1, 3, 4])[:, None]
+        triangles = np.concatenate([low + [0, 3, 1], low + [1, 3, 4]])
+        tie = Slide(both, triangles, k, np.full(9, 0.01)).begin(Motion(x, x, 0.1))
+    g, d, eps = tie.gradient(x), rng.standard_normal(X.shape), 1e-6
+    slope = (tie.value(x + eps * d) - tie.value(x - eps * d)) / (2.0 * eps)
+    assert np.sum(g * d) == pytest.approx(slope, rel=1e-7)
+    H = tie.cross_element_hessian(x).matrix(len(X))
+    np.testing.assert_allclose(
+        (H @ d.ravel()).reshape(-1, 3), (tie.gradient(x + eps * d) - tie.gradient(x - eps * d)) / (2.0 * eps), atol=1e-7
+    )
+    assert sp.linalg.norm(H - H.T) < 1e-12 and np.linalg.eigvalsh(H.toarray()).min() > -1e-12
+    assert np.abs(g.sum(axis=0)).max() < 1e-13  # the forces on the two bodies cancel
+
+
+@pytest.mark.parametrize("solver", KINDS)
+def test_glued_boxes_move_as_one(solver):
+    """A push on one carries the other along; together they keep momentum and turning momentum."""
+    modes = {"modes": 8} if SOLVER_KINDS[solver].takes_modes else {}
+    settings = {"solver": solver, "gravity": STILL, **modes}
+    jobs = [pulled(box("A", 0.0, **settings), (0.0, 24.0, 6.0)), box("B", 0.2, ties=(Tie("A"),), **settings)]
+    found, prepared = frames_of(jobs)
+    masses = [each.space.lumped_masses for each in prepared]
+    momenta = np.array([[m @ now.state.velocities for m, now in zip(masses, frame)] for frame in found])
+    np.testing.assert_allclose(
+        momenta[3:].sum(axis=1), np.tile(momenta[2].sum(axis=0), (len(found) - 3, 1)), atol=1e-6 * np.abs(momenta).max()
+    )
+    assert momenta[-1, 1, 1] > 0.2 * momenta[2, :, 1].sum()
+    assert max(widest_gap(jobs, prepared, frame) for frame in found) < 2e-3 * 0.2
+    if solver not in ("linearly_implicit", "multilevel_published"):
+        assert all(report.converged for frame in found for report in frame[0].reports)
+
+
+def test_a_tie_that_lets_go_leaves_two_bodies():
+    """Without strength from frame 3 on, each moves as by itself from the state that it then has."""
+    strength = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    jobs = [pulled(box("A", 0.0), (0.0, 24.0, 6.0)), box("B", 0.2, ties=(Tie("A", strength=strength),))]
+    found, prepared = frames_of(jobs)
+    assert widest_gap(jobs, prepared, found[2]) < 4e-4 < widest_gap(jobs, prepared, found[-1])
+    for k, job in enumerate(jobs):
+        own = [job.with_body(ties=())]
+        alone, _ = frames_of(own, [prepared[k]], (4, [replace(found[3][k].state, colliders=None)]))
+        for frame, single in zip(found[4:], alone):
+            np.testing.assert_allclose(frame[k].state.positions, single[0].state.positions, atol=1e-12)
+
+
+def test_a_tie_breaks_under_its_stress_and_resumes_to_the_bit():
+    hard, jobs = {}, []
+    for stress in (1e7, 2e3):
+        tie = Tie("A", breaking_stress=stress)
+        jobs = [pulled(box("A", 0.0, 8), (-90.0, 0.0, 0.0)), box("B", 0.2, 8, ties=(tie,))]
+        hard[stress], prepared = frames_of(jobs)
+    assert widest_gap(jobs, prepared, hard[1e7][-1]) < 2e-3 < widest_gap(jobs, prepared, hard[2e3][-1])
+    broken = hard[2e3][3][0].state.broken
+    assert 0.0 < broken.mean() and not hard[1e7][-1][0].state.broken.any()
+    at = [State.from_arrays(frame.state.arrays()) for frame in hard[2e3][3]]
+    again, _ = frames_of(jobs, start=(jobs[0].frame_start + 3, at))
+    for frame, other in zip(hard[2e3][4:], again):
+        assert all((a.state.positions == b.state.positions).all() for a, b in zip(frame, other))
+
+
+def test_painted_weights_choose_where_it_acts():
+    """Tied along its lower edge, a box opens like a lid."""
+    X = box("B", 0.2).body.surface.positions
+    jobs = [
+        pulled(box("A", 0.0), (-240.0, 0.0, 0.0)),
+        box("B", 0.2, ties=(Tie("A", weights=(X[:, 2] == 0.0).astype(float)),)),
+    ]
+    found, prepared = frames_of(jobs)
+    low, high = (
+        np.linalg.norm(np.subtract(*(points_at(each, at, now) for each, now in zip(prepared, found[3]))))
+        for at in ([0.2, 0.1, 0.0], [0.2, 0.1, 0.2])
+    )
+    assert 10.0 * low < high
+
+
+def test_a_body_follows_a_collider_that_it_is_glued_to():
+    """A plate that rises carries the box hanging from it, and does not collide with it."""
+    frames = 8
+    plate = rising_plate(frames)
+    top = plate.positions[0, :, 2].max()
+    job = box("A", 0.0, frames, gravity=STILL)
+    rest = job.body.surface.positions
+    surface = SurfaceMesh(rest + [0.0, 0.0, top - rest[:, 2].min()], job.body.surface.triangles)
+    job = job.with_body(surface=surface, colliders=(plate,), ties=(Tie(plate.name),))
+    found, _ = frames_of([job])
+    lowest = [frame[0].state.positions[:, 2].min() for frame in found]
+    np.testing.assert_allclose(lowest, plate.positions[: len(lowest), :, 2].max(axis=1), atol=2e-3)
+
+
+def test_what_is_wrong_is_told():
+    jobs = [box("A", 0.0), box("B", 0.5, ties=(Tie("A"),))]
+    with pytest.raises(TieError, match="joins nothing: no part of the surface is near “A” at rest"):
+        frames_of(jobs)
+    with pytest.raises(TieError, match="no body in the bake and no collider"):
+        frames_of([box("B", 0.0, ties=(Tie("C"),))])
+    with pytest.raises(TieError, match="is tied to itself"):
+        box("B", 0.0, ties=(Tie("B"),))
+    with pytest.raises(TieError, match="weights of shape"):
+        box("B", 0.0, ties=(Tie("A", weights=np.ones(3)),))
+    with pytest.raises(TieError, match="strength at 2 frames"):
+        box("B", 0.0, ties=(Tie("A", strength=np.array([1.0, 0.5])),))
+    with pytest.raises(TieError, match="negative or not a number"):
+        Tie("A", strength=np.array([-1.0]))
+    with pytest.raises(TieError, match="does not name"):
+        Tie("")
+    with pytest.raises(SettingsError, match="differ in frame range"):
+        frames_of([box("A", 0.0, 8), box("B", 0.2, 6, ties=(Tie("A"),))])
+
+
+def test_tied_bodies_are_one_group():
+    bodies = [box("A", 0.0).body, box("B", 0.2, ties=(Tie("A"),)).body, box("C", 0.9).body]
+    assert groups_of(bodies) == [[0, 1], [2]]

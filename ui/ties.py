@@ -1,0 +1,40 @@
+"""Ties panel: what holds the body to other bodies and colliders."""
+
+from typing import Any
+
+import bpy
+
+from ..blender_addon.blend_data import item_lists
+from ..blender_addon.objects import contact_groups
+from .panel_base import CLOSED, ItemList, draw_keyed, draw_list, keyed_column, panel, wrapped
+
+
+class SINEW_UL_ties(ItemList, bpy.types.UIList):
+    bl_idname = "SINEW_UL_ties"
+
+    def draw_row(self, row: Any, item: Any) -> None:
+        name = item.other.name if item.other else item.name
+        icon = {"glue": "LINKED", "slide": "MOD_SHRINKWRAP"}[item.kind] if item.other else "ERROR"
+        row.label(text=name or "(none)", icon=icon, translate=False)
+
+
+@panel("Ties", bl_options=CLOSED)
+def draw_ties(layout: Any, context: Any, obj: Any) -> None:
+    """Draw the list of ties, and the settings of the active tie."""
+    draw_list(layout, obj.sinew, "tie")
+    tie = item_lists.active_item(obj.sinew, "tie")
+    if tie is None:
+        wrapped(layout, "Add a tie (+) to glue the body to another one, or to let it slide on it.", context, "INFO")
+        return
+    column = keyed_column(layout)
+    column.prop(tie, "other")
+    column.prop(tie, "kind")
+    column.prop_search(tie, "vertex_group", obj, "vertex_groups")
+    column.prop(tie, "distance")
+    draw_keyed(column, tie, "strength")
+    row = column.row(heading="Break")
+    row.prop(tie, "use_breaking", text="")
+    value = row.row()
+    value.active = tie.use_breaking
+    value.prop(tie, "breaking_stress", text="")
+    wrapped(layout, contact_groups.idle_tie_words(tie), context, "ERROR")
