@@ -151,6 +151,8 @@ def draw_placement(layout: Any, context: Any, obj: Any) -> None:
     layout.prop_search(material, "vertex_group", obj, "vertex_groups")
     layout.row().prop(material, "region_kind", text="Region", expand=True)
     layout.prop(material, "region" if material.region_kind == "OBJECT" else "region_collection", text=" ")
+    if material.regions is not None:
+        draw_keyed(keyed_column(layout), material, "follows")
     layout.prop(material, "depth_kind")
     if material.depth_kind != "NONE":
         layout.prop(material, "depth", text="Down To" if material.depth_kind == "SHELL" else "Below")

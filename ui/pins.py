@@ -24,7 +24,7 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     elif context.area is not None and context.area.type == "VIEW_3D":  # the pick tool exists only in 3D Views
         layout.operator("sinew.start_picking", icon="PINNED")
     wrapped(layout, settings.pick_warning, context, "ERROR")
-    if not settings.pin_group:
+    if not settings.pin_group and not any(material.is_followed for material in settings.materials):
         layout.label(text="No pins: the body will fall", icon="INFO")
 
 

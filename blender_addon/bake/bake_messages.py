@@ -70,10 +70,10 @@ def no_pin_words(obj: Any, job: Job) -> str:
     """Return a warning about a pin group without pinned vertices, or "".
 
     No vertex of the group reaches the pin threshold. A body with goal springs needs no warning: goal springs pull
-    vertices to their animated positions.
+    vertices to their animated positions. Nor does a body that follows regions.
     """
     name = obj.sinew.pin_group
-    if not name or len(job.body.pinned_vertices) or job.body.goal:
+    if not name or len(job.body.pinned_vertices) or job.body.goal or job.body.regions:
         return ""
     return (
         f"No pins: the body will fall. Paint weights of at least the Pin Threshold in “{name}”. Modifiers before "

@@ -13,6 +13,7 @@ from bpy.props import PointerProperty
 
 from ...core.foundation.schema.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.foundation.schema.solver_kinds import own_settings
+from ..blend_data.list_animation import animated
 from . import (
     bake_properties,
     choices,
@@ -195,6 +196,13 @@ class SinewMaterial(bpy.types.PropertyGroup):
         "Collection of closed meshes, such as a skeleton: everything inside any of them is of this material",
         type=bpy.types.Collection,
     )
+    follows: switch(
+        "Follows",
+        "Move everything inside the region exactly with the region's objects: with their animation, parents and "
+        "armature. Keyframe it off to let go of the flesh, and on to take hold again. Depth and Map limit the "
+        "material only",
+        options=ANIMATED,
+    )
     muscle: pointer("Muscle", "Fibres of this material", type=SinewMuscle)
     depth_kind: menu("Depth", "Range of depths below the surface that this material fills", items=DEPTHS)
     depth: mirrored(DepthSettings, "depth", "Down To", unit="LENGTH", soft_max=10.0, precision=3)
@@ -214,6 +222,11 @@ class SinewMaterial(bpy.types.PropertyGroup):
     def regions(self) -> Any | None:
         """Object or collection whose closed meshes the material fills, or None."""
         return self.region if self.region_kind == "OBJECT" else self.region_collection
+
+    @property
+    def is_followed(self) -> bool:
+        """True if everything inside the regions moves with their objects, at least in some frames."""
+        return self.regions is not None and (self.follows or "follows" in animated(self.id_data, self.path_from_id()))
 
 
 def _place_label(self: Any) -> str:

@@ -131,5 +131,5 @@ def without_stiffness(material: Any, scene: Any) -> tuple[Any, ...]:
 def _place_of(material: Any, scene: Any) -> tuple[Any, ...]:
     regions = material.regions
     maps = material.vertex_group, material.use_range and material.stiffness_map
-    place = *maps, regions and regions.name_full, depth_settings(material, scene)
+    place = *maps, regions and (regions.name_full, material.is_followed), depth_settings(material, scene)
     return *place, muscle_values(material.muscle)

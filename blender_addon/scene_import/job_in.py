@@ -28,7 +28,7 @@ from .animation_in import FrameSampler, at_frame, for_each, run_up, sample_frame
 from .body_in import BodySampler
 from .colliders_in import Seen, collider_objects, collider_samplers
 from .force_fields_in import FieldSamplers
-from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
+from .layers_in import check_maps, followed_objects, layer_maps, material_layers, region_samplers, stiffness_maps
 from .mesh_in import length_factor, mesh_at_position
 from .muscles_in import read_muscles, with_activation
 from .pairs_in import pair_settings, tie_samplers
@@ -131,15 +131,16 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Disable the modifiers after the simulation within the context, and enable hidden colliders and spring
-        targets.
+        """Disable the modifiers after the simulation within the context, and enable hidden colliders, spring targets
+        and regions.
         """
         obj, context = self.obj, self.context
         _check(obj, context)
         mend(obj)
         self.position = stack_position(obj)
         outside = collider_samplers(obj, context, self._seen, self._alone)
-        with cut_after(obj, self.position), shown(*spring_targets(obj)), outside as self._colliders:
+        needed = *spring_targets(obj), *followed_objects(obj)
+        with cut_after(obj, self.position), shown(*needed), outside as self._colliders:
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
@@ -169,8 +170,8 @@ class _Reading(FrameSampler):
             "refinement": finer,
         }
         self._muscles = muscles
-        self._fields = FieldSamplers(obj, context, span)
-        samplers = (self._own, *self._springs, *self._ties, *self._colliders, self._fields)
+        self._fields, self._regions = FieldSamplers(obj, context, span), region_samplers(obj, context)
+        samplers = (self._own, *self._springs, *self._regions, *self._ties, *self._colliders, self._fields)
         self.tracks = [track for each in samplers for track in each.tracks]
         self.vertex_count = len(surface.positions)
 
@@ -189,6 +190,7 @@ class _Reading(FrameSampler):
             resolution=resolution_settings(obj.sinew),
             solver=solver_settings(obj.sinew, scene, solver, substeps),
             springs=tuple(sampler.spring() for sampler in self._springs),
+            regions=tuple(region for sampler in self._regions for region in sampler.regions()),
             colliders=obstacles,
             pairs=pair_settings(obj, obstacles, scene, self._alone),
             ties=tuple(each.tie(scene, [o.name for o in obstacles]) for each in self._ties),
@@ -218,7 +220,8 @@ def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tupl
     objects, so the hidden objects count. Raises SinewError if ``obj`` cannot be read.
     """
     check_object(obj, context)
-    settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
+    settings = obj.sinew
+    needed = obj, *spring_targets(obj), *followed_objects(obj), *collider_objects(obj, context)
     layer, span = context.view_layer, simulated_range(settings, context.scene, frames)
     overridden = (b for b in with_collections(*needed) if b.hide_viewport or is_animated(b, "hide_viewport"))
     eyes = {each for each in needed if linked.is_in(layer, each) and each.hide_get(view_layer=layer)}

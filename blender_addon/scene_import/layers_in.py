@@ -1,11 +1,12 @@
 """Readers of stiffness maps and of material layers, whose regions are closed meshes or the bones of an armature.
 
 A layer replaces the painted materials inside its region and within its range of depths. The layer's map sets the
-replaced fraction, 0 to 1.
+replaced fraction, 0 to 1. A region that the body follows is sampled over the frames, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -13,11 +14,13 @@ import numpy as np
 
 from ...core.foundation.errors import MeshError, SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.mechanics.constraints.kinematic_region import KinematicRegion
 from ...core.mechanics.fibres.tubes import tube
 from ...core.mechanics.materials.layer import Layer
 from ..objects.linked import out_of_view
 from ..objects.modifier_stack import shown
-from .mesh_in import mesh_of, object_to_world, surface_of, transform
+from .animation_in import EvaluatedFrame, MovedObjects, Track
+from .mesh_in import changed_mesh, mesh_of, object_to_world, surface_of, transform, vertex_positions
 from .settings_in import depth_settings
 from .weights_in import group_weights
 
@@ -71,7 +74,83 @@ def check_maps(obj: Any) -> None:
                 )
 
 
+def followed_objects(obj: Any) -> list[Any]:
+    """Return the region objects that a body follows. Raises MeshError if a region contains no mesh."""
+    return [each for material in obj.sinew.materials if material.is_followed for each in _objects(obj, material)]
+
+
+def region_samplers(obj: Any, context: Any) -> list[RegionSampler]:
+    """Return one sampler per region object that the body ``obj`` follows, in the order of the materials.
+
+    The scene must be at the first frame. Raises MeshError if a region cannot be read.
+    """
+    return [
+        RegionSampler(k, each, context)
+        for k, material in enumerate(obj.sinew.materials)
+        if material.is_followed
+        for each in _objects(obj, material)
+    ]
+
+
+class RegionSampler:
+    """Sampler of an object that prescribes the motion of everything inside it.
+
+    ``index``: index of the material whose region the object is.
+    """
+
+    def __init__(self, index: int, region: Any, context: Any) -> None:
+        self._index, self._region = index, region
+        self._surfaces = _region_surfaces(region, context.scene, context)
+        self._first: Any = None
+        self._positions, self._held = Track(self._positions_at, self._moves), Track(self._held_at)
+        self.tracks = self._positions, self._held
+
+    def _moves(self, moved: MovedObjects) -> bool:
+        return self._region.session_uid in moved.transforms | moved.shapes
+
+    def _held_at(self, moment: EvaluatedFrame) -> bool:
+        return moment.obj.sinew.materials[self._index].follows
+
+    def _positions_at(self, moment: EvaluatedFrame) -> np.ndarray:
+        """Return the positions of the vertices of all surfaces of the region, (k,3) m."""
+        evaluated = self._region.evaluated_get(moment.context.evaluated_depsgraph_get())
+        matrix = object_to_world(evaluated, moment.context.scene)
+        if self._region.type == "ARMATURE":
+            return self._of_bones(evaluated, matrix)
+        with mesh_of(evaluated) as mesh:
+            counts = len(mesh.vertices), len(mesh.loops)
+            self._first = self._first or counts
+            if counts != self._first:
+                problem, remedy = changed_mesh(self._first[0], counts[0], moment.frame)
+                raise MeshError(f"The region “{self._region.name}” {problem}.", remedy)
+            return transform(matrix, vertex_positions(mesh))
+
+    def _of_bones(self, evaluated: Any, matrix: np.ndarray) -> np.ndarray:
+        poses = np.array([matrix @ np.array(bone.matrix, dtype=np.float64) for bone in _bones(evaluated)])
+        self._first = np.linalg.pinv(poses) if self._first is None else self._first
+        pairs = zip(poses @ self._first, self._surfaces, strict=True)
+        return np.concatenate([transform(move, surface.positions) for move, surface in pairs])
+
+    def regions(self) -> Iterator[KinematicRegion]:
+        """Yield the sampled regions: one per bone of an armature. There are none if the region never holds."""
+        held, name = self._held.samples(), self._region.name
+        if not held.any():
+            return
+        positions, start, names = self._positions.samples(), 0, [name]
+        if self._region.type == "ARMATURE":
+            names = [f"{name} > {bone.name}" for bone in _bones(self._region)]
+        for each, surface in zip(names, self._surfaces, strict=True):
+            end = start + len(surface.positions)
+            yield KinematicRegion(each, surface, positions[:, start:end], held)
+            start = end
+
+
 def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[SurfaceMesh, ...]:
+    return tuple(surface for each in _objects(obj, material) for surface in _region_surfaces(each, scene, context))
+
+
+def _objects(obj: Any, material: Any) -> list[Any]:
+    """Return the region objects of a material, sorted by name. Raises MeshError if its collection has no mesh."""
     regions, objects = material.regions, []
     if isinstance(regions, bpy.types.Object):
         objects = [regions]
@@ -83,7 +162,7 @@ def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[Surfac
                 f"The collection “{regions.name}”, the region of “{material.name}”, contains no mesh.",
                 "Add closed meshes other than the body to the collection, or clear Region.",
             )
-    return tuple(surface for each in objects for surface in _region_surfaces(each, scene, context))
+    return objects
 
 
 def _region_surfaces(obj: Any, scene: Any, context: Any) -> list[SurfaceMesh]:
@@ -115,7 +194,7 @@ def _of_mesh(evaluated: Any, matrix: np.ndarray) -> list[SurfaceMesh]:
 
 
 def _of_armature(evaluated: Any, matrix: np.ndarray) -> list[SurfaceMesh]:
-    bones = [bone for bone in evaluated.pose.bones if bone.bone.use_deform and bone.length > 0.0]
+    bones = _bones(evaluated)
     if not bones:
         raise MeshError("It has no bone that deforms.", "Switch on Deform of its bones, or choose another region.")
     found = []
@@ -126,6 +205,11 @@ def _of_armature(evaluated: Any, matrix: np.ndarray) -> list[SurfaceMesh]:
         ends += GAP * np.outer(joints * [1.0, -1.0], along)
         found.append(tube(ends, np.full(2, THICK * float(np.linalg.norm(along)))))
     return found
+
+
+def _bones(armature: Any) -> list[Any]:
+    """Return the pose bones of an armature that deform meshes."""
+    return [bone for bone in armature.pose.bones if bone.bone.use_deform and bone.length > 0.0]
 
 
 _READERS = {"MESH": _of_mesh, "ARMATURE": _of_armature}

@@ -18,6 +18,7 @@ from ..jobs.job.muscle import FibreCurve, Muscle
 from ..jobs.job.tie import Tie
 from ..jobs.scene_files.scene_file import read_scene
 from ..jobs.scene_files.surface_file import read_surface, read_tets
+from ..mechanics.constraints.kinematic_region import KinematicRegion
 from ..mechanics.energies.own_energy import register_energy
 from ..mechanics.fibres.presets import muscle_preset
 from .frames import Frame, simulate
@@ -33,6 +34,7 @@ __all__ = [
     "Frame",
     "Ground",
     "Job",
+    "KinematicRegion",
     "Material",
     "Muscle",
     "MuscleSettings",

@@ -49,7 +49,7 @@ class Solid:
         job.check()
         mesh, embedding = tetrahedra(job, None, ignore)
         pinned = pinned_surface(job, mesh, embedding)
-        model = body_model(job, mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1))
+        model = body_model(job, mesh, fields_of(job, mesh, embedding), pinned)
         return cls(model, job.body.surface, embedding)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 from sinew.core.foundation.schema.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.foundation.schema.tracks import samples_at, steps_of
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
@@ -12,6 +13,7 @@ from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Collider, Ground, Spring
 from sinew.core.jobs.job.force_field import ForceField
 from sinew.core.jobs.job.job import Job
+from sinew.core.mechanics.constraints.kinematic_region import KinematicRegion
 from sinew.core.mechanics.forces.field_coordinates import FieldForm, FieldNumbers
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
@@ -58,6 +60,28 @@ def shaken_bar(frames=12, solver="mixed_fem", **solver_settings) -> Job:
         pin_positions=X[pins] + shake,
         resolution=ResolutionSettings(cells_across=8),
         solver=SolverSettings(solver=solver, max_iterations=4, **solver_settings),
+    )
+    return Job(bodies=(body,), frame_start=1, frame_end=frames, frame_rate=24.0)
+
+
+def turning_bone(frames, low=(0.16, 0.02, 0.02), size=(0.08, 0.06, 0.06), step=(0.1, 0.003)) -> KinematicRegion:
+    """A box that turns about x by ``step[0]`` radians a frame and rises by ``step[1]`` metres."""
+    box = box_surface(size, (4, 3, 3))
+    X = box.positions + low
+    centre = X.mean(axis=0)
+    turns = Rotation.from_rotvec(np.arange(frames)[:, None] * [step[0], 0.0, 0.0]).as_matrix()
+    rise = np.arange(frames)[:, None, None] * [0.0, 0.0, step[1]]
+    return KinematicRegion("Bone", SurfaceMesh(X, box.triangles), (X - centre) @ turns.swapaxes(1, 2) + centre + rise)
+
+
+def followed_bar(frames=8, solver="mixed_fem", regions=None, **solver_settings) -> Job:
+    """The bar of flesh, without pins, with a bone that moves it."""
+    body = Body(
+        surface=box_surface(),
+        materials=(MaterialSettings("Flesh", 5e4),),
+        regions=(turning_bone(frames),) if regions is None else regions,
+        resolution=ResolutionSettings(cells_across=14),
+        solver=SolverSettings(solver=solver, **{"max_iterations": 4, **solver_settings}),
     )
     return Job(bodies=(body,), frame_start=1, frame_end=frames, frame_rate=24.0)
 

@@ -57,6 +57,21 @@ def samples_at(track: np.ndarray, frames: int, frame: int, part: float) -> tuple
     return track[first], track[first + 1], interval - step
 
 
+def resample(track: np.ndarray, frames: int, steps: int) -> np.ndarray:
+    """Return a track with ``steps`` sample intervals per frame interval, by linear interpolation.
+
+    ``frames``: number of frames of the track, which may have a single sample.
+    ``steps``: a multiple of the track's number of sample intervals per frame interval.
+    """
+    count, last = (frames - 1) * steps + 1, len(track) - 1
+    if last + 1 == count:
+        return track
+    times = np.arange(count) * (last / max(count - 1, 1))
+    before = np.floor(times + MIN_SAMPLE_FRACTION).astype(np.int64)
+    part = np.maximum(times - before, 0.0).reshape(-1, *[1] * (track.ndim - 1))
+    return track[before] + part * (track[np.minimum(before + 1, last)] - track[before])
+
+
 def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
     """Return only the samples at whole frames. ``frames`` is the number of frames of the track."""
     return track[:: max(steps_of(track, frames), 1)]

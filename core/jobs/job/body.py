@@ -19,12 +19,13 @@ from ...foundation.schema.solver_kinds import solver_kind
 from ...foundation.schema.tracks import fits
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import checked_tets
+from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ...mechanics.materials.layer import Layer
 from .absorber import Absorber
 from .environment import Collider, Ground, Spring
 from .force_field import ForceField
 from .muscle import Muscle, check_muscles
-from .pair import PairSettings, check_partners
+from .pair import GroupMember, PairSettings, check_partners
 from .static_bodies import check_static
 from .tie import Tie, check_ties
 
@@ -36,20 +37,6 @@ MOST_NODES = 200
 """Largest number of dynamic nodes, the vertices that ConJac integrates in time. Each costs three right-hand sides per
 step.
 """
-
-
-@dataclass(frozen=True)
-class GroupMember:
-    """Another body that is baked together with this body.
-
-    ``name``: name of the other body.
-    ``digest`` (32,): SHA-256 of all data of the other body."""
-
-    name: str
-    digest: np.ndarray = field_spec("something of it", dtype=np.uint8)
-
-    def __post_init__(self) -> None:
-        coerce(self, SettingsError, "Group member")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +77,8 @@ class Body:
         Refinement of the tetrahedra at each surface vertex, 0 to 1 (``ResolutionSettings.refine_factor``).
     initial_shape : (n, 3) float64 or None
         Surface positions at the first frame, world space, metres; None for the rest shape.
+    regions : tuple of KinematicRegion
+        Closed surfaces that prescribe the motion of everything within them; the last one holds where they overlap.
     goal : Spring or None
         Springs from surface vertices to their animated positions. Each spring's stiffness is proportional to weight and
         area. If ``stiffness`` and all weights are 1, the total stiffness of the springs, N/m, is the lowest Young's
@@ -153,6 +142,7 @@ class Body:
     pin_held: np.ndarray | None = field_spec(
         "their release", word="pins", default=None, dtype=bool, over_frames=True, filled=True
     )
+    regions: tuple[KinematicRegion, ...] = field_spec("region", word="pins", default=())
     goal: Spring | None = field_spec("goal", word="pins", default=None)
     springs: tuple[Spring, ...] = field_spec("spring", word="springs", default=())
     colliders: tuple[Ground | Collider, ...] = field_spec("collider", word="collisions", default=())
@@ -228,6 +218,7 @@ class Body:
         body, held = copy(self), self.pin_held
         held = np.ones((frames, len(self.pinned_vertices)), dtype=bool) if held is None else np.atleast_1d(held)
         filled = {"pin_held": np.logical_and.accumulate(held, axis=0)}
+        filled["regions"] = tuple(region.over(frames) for region in self.regions)
         if self.object_to_world is None:
             filled["object_to_world"] = np.tile(np.eye(4), (frames, 1, 1))
         if self.pin_positions.ndim == 2 and len(held) == frames:  # else a damaged file could demand any memory
@@ -410,7 +401,7 @@ class Body:
         if kind.takes_nodes:
             self._check_nodes()
         check_method(self.solver, self.vibration_stiffness is not None)
-        check_static(self.solver, self.pin_held, self.goal is not None)
+        check_static(self.solver, self.pin_held, self.regions, self.goal is not None)
         for material in self.materials:
             energy(material.energy)
         for muscle in self.muscles:
@@ -426,6 +417,8 @@ class Body:
         for layer in self.layers:
             for surface in layer.surfaces:
                 surface.validate()
+        for region in self.regions:
+            region.surface.validate()
         if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
 

@@ -11,9 +11,10 @@ import numpy as np
 from ...foundation.errors import SettingsError
 from ...foundation.files.digest import digest
 from ...foundation.schema.solver_kinds import SOLVER_KINDS
-from .body import Body, GroupMember
+from .body import Body
 from .job import Job
 from .job_changes import details
+from .pair import GroupMember
 
 Thing = TypeVar("Thing")
 

@@ -1,4 +1,4 @@
-"""Contact settings for a pair of a body and another body or collider.
+"""Partners of a body in contact: members of its group, and settings for a pair of the body and a partner.
 
 The settings of a pair override the contact settings of both partners.
 """
@@ -8,8 +8,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...foundation.errors import SettingsError
+from ...foundation.schema.declared_types import coerce
+from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.setting_fields import check_ranges, number, words_of
+
+
+@dataclass(frozen=True)
+class GroupMember:
+    """Another body that is baked together with this body.
+
+    ``name``: name of the other body.
+    ``digest`` (32,): SHA-256 of all data of the other body."""
+
+    name: str
+    digest: np.ndarray = field_spec("something of it", dtype=np.uint8)
+
+    def __post_init__(self) -> None:
+        coerce(self, SettingsError, "Group member")
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...foundation.errors import PinError, SettingsError
 from ...foundation.schema.settings import SolverSettings
+from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ...numerics.integrators import statics
 
 FEWEST = 3
 """Fewest pinned vertices that hold a body."""
 
 
-def check_static(solver: SolverSettings, held: np.ndarray, has_goal: bool) -> None:
+def check_static(solver: SolverSettings, held: np.ndarray, regions: Sequence[KinematicRegion], has_goal: bool) -> None:
     """Raise an error if the settings ask for the equilibrium of a body that has none.
 
-    ``held`` (frames,p) bool: True while a pin is held. ``has_goal``: True if a goal pulls the body to positions.
+    ``held`` (frames,p) bool: True while a pin is held. ``regions``: kinematic regions; one holds a body. ``has_goal``:
+    True if a goal pulls the body to positions.
     """
     if solver.integrator != statics.NAME or not solver.kind.integrates:
         return
@@ -24,7 +28,8 @@ def check_static(solver: SolverSettings, held: np.ndarray, has_goal: bool) -> No
             f"{solver.kind.label} does not find an equilibrium: it solves one linear system per step.",
             "Choose Mixed FEM, or another Integration.",
         )
-    if not has_goal and held.sum(axis=1).min() < FEWEST:
+    counts = held.sum(axis=1) + FEWEST * np.sum([region.held for region in regions], axis=0)
+    if not has_goal and counts.min() < FEWEST:
         raise PinError(
             f"A body with fewer than {FEWEST} pins has no static equilibrium, since it can turn.",
             f"Pin at least {FEWEST} vertices in all frames, or choose another Integration.",

@@ -39,6 +39,11 @@
     motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; default: at rest
     release = 40                      # first frame without these pins; default: never
 
+    [[region]]                        # a closed surface that moves everything inside it
+    mesh = "bone.obj"
+    motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]
+    held = [[19, 1], [20, 0]]         # it holds at 0.5 and above; by frame, or one number; default: always
+
     [nodes]                           # dynamic nodes: vertices that the ConJac solvers integrate in time
     vertices = [3, 12, 40]            # or box
 
@@ -148,15 +153,15 @@ from ..job.job import LAST_FRAME, Job
 from ..job.pair import PairSettings
 from .scene_force_fields import read_force_fields
 from .scene_muscles import read_muscles
-from .scene_surroundings import read_colliders, read_fields, read_goal, read_springs, read_ties
+from .scene_surroundings import read_colliders, read_fields, read_goal, read_regions, read_springs, read_ties
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
-_LISTS = ("material", "muscle", "pins", "spring", "tie", "collider", "field", "force_field", "vibration")
-_FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
-"""Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the two other lists."""
+_LISTS = ("material", "muscle", "pins", "region", "spring", "tie", "collider", "field", "force_field", "vibration")
+_FILES = {"material": "region", "region": "mesh", "collider": "mesh", "force_field": "mesh"}
+"""Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the other lists."""
 
 
 @checked(SettingsError)
@@ -192,6 +197,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         **(matter := _materials({"material": [{}]} | scene, reading)),
         muscles=read_muscles(scene, reading, matter["materials"]),
         **_pins(scene, reading),
+        regions=read_regions(scene, reading),
         dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
         goal=read_goal(scene, reading),
         springs=read_springs(scene, reading),

@@ -1,4 +1,4 @@
-"""Readers of springs, ties, goal, colliders, ground and acceleration fields from tables of a scene file.
+"""Readers of springs, ties, goal, regions, colliders, ground and acceleration fields from tables of a scene file.
 
 ``scene_file`` describes the formats.
 """
@@ -11,6 +11,7 @@ import numpy as np
 
 from ...foundation.errors import SettingsError
 from ...foundation.schema.settings import ColliderSettings
+from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ..job.absorber import Absorber
 from ..job.environment import Collider, Ground, Spring
 from ..job.tie import Tie
@@ -74,6 +75,16 @@ def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground |
                 )
             absorbers.append(Absorber(*surface, absorption))
     return tuple(colliders), tuple(absorbers)
+
+
+def read_regions(scene: dict[str, Any], body: Reading) -> tuple[KinematicRegion, ...]:
+    """Return the kinematic regions of the tables ``[[region]]``."""
+    regions = []
+    for table in tables_of(scene, "region", body, {"name", "mesh", "motion", "held"}):
+        surface, held = table.surface("mesh"), table.keyed("held", 1.0) >= 0.5
+        name = table.text("name", table.entries["mesh"])
+        regions.append(KinematicRegion(name, surface, table.moved(surface.positions), held))
+    return tuple(regions)
 
 
 def read_fields(scene: dict[str, Any], body: Reading) -> np.ndarray | None:

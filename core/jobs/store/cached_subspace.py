@@ -125,7 +125,7 @@ def modes_key(model: Model, modes: int, basis: str = MODES) -> str:
     )
     numbers = repr((SUBSPACE_FORMAT, basis, modes, elastic.energies))
     tets = elastic.weights, elastic.energy_index, np.round(mantissa, 8), exponent, model.masses
-    held = [model.pinned]
+    held = [model.pinned] if model.pin_owners is None else [model.pinned, model.pin_owners]
     if model.anchors is not None:
         springs = model.anchors.sorted_indices()
         # Relative to the largest entry, since small ones are sums that cancel; 0.0 turns -0 into 0.

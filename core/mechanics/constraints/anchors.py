@@ -85,11 +85,14 @@ def anchors(
     embedding: Embedding,
     pinned: np.ndarray,
     held: np.ndarray,
+    own: int | None = None,
 ) -> Anchors:
     """Return springs that hold the surface at the held vertices, and on all faces and edges between held vertices.
 
     Parameters
     ----------
+    own : number of vertices of the body's own surface; None for all
+        The other vertices belong to kinematic regions. Their samples outside all tets are left out.
     embedding : tets and barycentric coordinates of all surface vertices
     pinned : (p,) indices of the pinned surface vertices
     held : (p,) bool, True for the vertices that are pinned in the current interval between frames
@@ -101,6 +104,12 @@ def anchors(
     side = float(sides[embedding.tet_indices[pinned[held]]].min())
     corners, barycentric, area, part = _samples(surface, pinned[held], SPACING * side)
     found = embed(np.einsum("sc,sci->si", barycentric, surface.positions[corners]), mesh)
+    if own is not None:
+        inside = np.flatnonzero(~found.outside | (corners < own).all(axis=1))
+        found, corners, barycentric, area, part = (
+            found.take(inside),
+            *(each[inside] for each in (corners, barycentric, area, part)),
+        )
     number = np.zeros(len(surface.positions), dtype=np.int64)
     number[pinned[held]] = np.flatnonzero(held)
     rows = np.repeat(np.arange(len(corners)), 3)

@@ -1,7 +1,8 @@
 """Pins: surface vertices that are held, and the faces and edges between held vertices.
 
 A pinned surface vertex that coincides with a tet vertex, as on meshes of TetGen, has a prescribed position: a hard pin.
-Elsewhere springs hold the surface inside the tets (:mod:`constraints.anchors`).
+Elsewhere springs hold the surface inside the tets (:mod:`constraints.anchors`). Kinematic regions are pins as well: tet
+vertices within a region are hard pins, and springs hold its surface where it cuts through tets.
 """
 
 from __future__ import annotations
@@ -50,6 +51,15 @@ class PinSchedule:
         """Return the ``corners`` (k,) that are prescribed in the interval that ends at ``frame`` (counted from 0)."""
         return self.corners[self.held[frame]]
 
+    def joined(self, other: PinSchedule) -> PinSchedule:
+        """Return the pins of both schedules. The first schedule decides about corners in both."""
+        new = ~np.isin(other.corners, self.corners)
+        corners = np.concatenate([self.corners, other.corners[new]])
+        order = np.argsort(corners)
+        targets = np.concatenate([self.targets, other.targets[:, new]], axis=1)
+        held = np.concatenate([self.held, other.held[:, new]], axis=1)
+        return PinSchedule(corners[order], targets[:, order], held[:, order])
+
     def targets_at(self, frame: int, part: float) -> np.ndarray:
         """Return the prescribed positions of the held ``corners`` at a time between frames, (k,3) m.
 
@@ -61,12 +71,32 @@ class PinSchedule:
         return before[mask] + part * (after[mask] - before[mask])
 
 
+class RegionPins(NamedTuple):
+    """Pins of a body's kinematic regions.
+
+    ``schedule``: the tet vertices within regions. ``inside`` (r,n) bool: True if a region contains a tet vertex.
+    ``of_pin`` (p,): index of the region of each pinned vertex, or -1. ``own``: number of vertices of the body's own
+    surface; later vertices belong to regions.
+    """
+
+    schedule: PinSchedule
+    inside: np.ndarray
+    of_pin: np.ndarray
+    own: int
+
+    @property
+    def owners(self) -> np.ndarray:
+        """Index of the region that holds each of the n tet vertices, (n,): the last that contains it, or -1."""
+        last = len(self.inside) - 1 - self.inside[::-1].argmax(axis=0)
+        return np.where(self.inside.any(axis=0), last, -1)
+
+
 class PinnedSurface:
     """Pinned vertices of a surface that is embedded in tets, with their hard pins and springs.
 
     Parameters
     ----------
-    surface, mesh : surface and tet mesh of the body
+    surface, mesh : surface and tet mesh of the body; the surfaces of kinematic regions follow the body's own surface
     embedding : tets and barycentric coordinates of all surface vertices
     pinned : (p,) indices of the pinned surface vertices
     positions : (samples,p,3) m, track of their prescribed positions
@@ -74,6 +104,7 @@ class PinnedSurface:
     most : maximum number of springs
         If the pinned surface has more sample points, only ``most`` samples get a spring. The stiffness of each other
         sample is added to the spring nearest to that sample.
+    regions : pins of kinematic regions, or None
     """
 
     def __init__(
@@ -85,23 +116,30 @@ class PinnedSurface:
         positions: np.ndarray,
         held: np.ndarray,
         most: float = math.inf,
+        regions: RegionPins | None = None,
     ) -> None:
-        self.mesh, self.pinned, self.held, self._positions = mesh, pinned, held, positions
+        self.mesh, self.pinned, self.held, self._positions, self.regions = mesh, pinned, held, positions, regions
         self._surface, self._embedding, self._most = surface, embedding, most
         self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
-        """Return the hard pins: the pinned vertices that coincide with a tet vertex.
+        """Return the hard pins: the pinned vertices that coincide with a tet vertex, and tet vertices within regions.
 
-        A mesh that does not conform to the surface has no hard pins. If several pinned vertices coincide with the same
-        tet vertex, the first prescribes its position.
+        On a mesh that does not conform to the surface, no vertex of the surface is a hard pin. If several pinned
+        vertices coincide with the same tet vertex, the first prescribes its position.
         """
         of_pins = self._embedding.take(self.pinned)
         corner = of_pins.barycentric.argmax(axis=1)
         at_vertex = of_pins.barycentric.max(axis=1) >= 1.0 - AT_VERTEX
         exact = np.flatnonzero(at_vertex & conforms(self.mesh))
         corners, first = np.unique(self.mesh.tets[of_pins.tet_indices, corner][exact], return_index=True)
-        return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
+        found = PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
+        return found if self.regions is None else found.joined(self.regions.schedule)
+
+    @property
+    def rest(self) -> np.ndarray:
+        """Rest positions of the pinned vertices, (p,3) m."""
+        return self._surface.positions[self.pinned]
 
     def always(self) -> PinnedSurface:
         """Return a copy with a single frame, for vibrations about a rest state.
@@ -109,17 +147,33 @@ class PinnedSurface:
         The copy holds the vertices that are held in all frames after the first. If there is only one frame, the copy
         holds the vertices held in that frame. Held vertices stay at the prescribed positions of the first sample.
         """
-        held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
-        first = self._positions[:1]
-        return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
+        return self._in_one_frame(np.all)
+
+    def ever(self) -> PinnedSurface:
+        """Return a copy with a single frame, which holds the vertices that are held in any frame after the first."""
+        return self._in_one_frame(np.any)
+
+    def _in_one_frame(self, reduced: Callable[..., np.ndarray]) -> PinnedSurface:
+        def of(held: np.ndarray) -> np.ndarray:
+            return reduced(held[min(1, len(held) - 1) :], axis=0)[None]
+
+        regions = self.regions
+        if regions is not None:
+            inner = regions.schedule
+            regions = regions._replace(schedule=PinSchedule(inner.corners, inner.targets[:1], of(inner.held)))
+        return self._copy(self._positions[:1], of(self.held), regions)
 
     def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
         """Return a copy with changed prescribed positions.
 
         ``change`` returns a new track of positions (samples,p,3), m, for the old track.
         """
-        places = change(self._positions)
-        return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
+        return self._copy(change(self._positions), self.held, self.regions)
+
+    def _copy(self, positions: np.ndarray, held: np.ndarray, regions: RegionPins | None) -> PinnedSurface:
+        return PinnedSurface(
+            self._surface, self.mesh, self._embedding, self.pinned, positions, held, self._most, regions
+        )
 
     def anchors(self, frame: int) -> Anchors:
         """Return the s samples of the pinned surface at which springs may act.
@@ -127,6 +181,17 @@ class PinnedSurface:
         The springs act in the interval that ends at ``frame``. Samples held by hard pins are omitted.
         """
         return self._found(frame)[0]
+
+    def pinned_tets(self, frame: int) -> np.ndarray:
+        """Return the indices of the tets in which springs hold the body's own surface.
+
+        The springs of kinematic regions do not count: the surface around a bone moves, and collides.
+        """
+        found = self.anchors(frame)
+        tets = found.embedding.tet_indices
+        if self.regions is None:
+            return tets
+        return tets[np.diff(found.target_weights[:, self.regions.of_pin < 0].indptr) > 0]
 
     def few(self, frame: int) -> Chosen:
         """Choose some of the s samples of :meth:`anchors`, to have fewer springs.
@@ -143,7 +208,8 @@ class PinnedSurface:
     def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
         held = self.held[frame]
         if self._last is None or not np.array_equal(self._last[0], held):
-            found = anchors(self._surface, self.mesh, self._embedding, self.pinned, held)
+            own = None if self.regions is None else self.regions.own
+            found = anchors(self._surface, self.mesh, self._embedding, self.pinned, held, own)
             found = self._without_hard(found, frame)
             places = found.embedding.apply(self.mesh.rest_positions, self.mesh.tets)
             few = farthest_points(places, self._most)

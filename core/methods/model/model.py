@@ -76,6 +76,9 @@ class Model:
     slices : vertices and tets of each body in a merged model (:mod:`.merged_model`), else empty
     grows : True if the rest shape changes its size from step to step
     activation_modes : deformation by muscles, or None; subspaces contain it
+    pin_owners : (n,) or None
+        Index of the kinematic region that pins each vertex, -1 for others. Regions have handles of their own in
+        subspaces.
     """
 
     mesh: TetMesh
@@ -88,6 +91,7 @@ class Model:
     slices: tuple[Slices, ...] = ()
     grows: bool = False
     activation_modes: ActivationModes | None = None
+    pin_owners: np.ndarray | None = None
 
     is_reduced: ClassVar[bool] = False
 

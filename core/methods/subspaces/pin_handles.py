@@ -79,12 +79,18 @@ class PinHandles:
         return self._size * out
 
 
-def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
+def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray, owners: np.ndarray | None = None) -> np.ndarray:
     """Return the index of the connected group of each pinned vertex, (p,).
 
-    ``pinned`` (p,): indices of the pinned vertices.
+    ``pinned`` (p,): indices of the pinned vertices. ``owners`` (n,): index of the kinematic region of each vertex, or
+    -1; vertices of different regions are not connected.
     """
-    return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
+    graph = laplacian[pinned][:, pinned]
+    if owners is not None:
+        graph, own = graph.tocoo(), owners[pinned]
+        same = own[graph.row] == own[graph.col]
+        graph = sp.coo_matrix((graph.data[same], (graph.row[same], graph.col[same])), shape=graph.shape)
+    return connected_components(graph, directed=False)[1]
 
 
 def harmonic_weights(
@@ -122,7 +128,7 @@ def handle_weights(
 
     A handle belongs to a connected group of vertices.
     """
-    group_of_pin = pin_groups(laplacian, model.pinned)
+    group_of_pin = pin_groups(laplacian, model.pinned, model.pin_owners)
     free = np.zeros((len(model.mesh.rest_positions), 0))
     if model.anchors is not None:
         free = _sprung_weights(laplacian, ALONG * model.anchors, model.pinned)

@@ -380,5 +380,5 @@ def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
 
 def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
     """Return the mask (s,) bool of the collision vertices that pins hold until a frame."""
-    in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
+    in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.pinned_tets(frame))
     return in_springs | points.held(prepared.pins.held_corners(frame))

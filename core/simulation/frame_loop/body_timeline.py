@@ -170,7 +170,8 @@ class BodyTimeline:
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
         """Return the changes of pins and stiffness since the last update of the timeline."""
-        held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
+        held = self.body.pin_springs.pinned.held
+        stiffness = stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
         return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,
             stiffness=None if np.array_equal(stiffness, self._stiffness) else stiffness,
@@ -209,7 +210,7 @@ class BodyTimeline:
             space = replace(space, pinned=body.pins.held_corners(self._pins))
             if not space.is_reduced:
                 space = replace(space, anchors=body.pin_springs.pinned.holding(self._pins, body.pin_springs.moduli))
-            self._held = body.loads.held(space.pinned, body.pin_springs.pinned.anchors(self._pins))
+            self._held = body.loads.held(space.pinned, body.pin_springs.pinned.pinned_tets(self._pins))
         self._springs = body.pin_springs.holding(self._pins, self._scale)
         pinned = new or not np.array_equal(space.pinned, self.space.pinned)
         self.body, self.space = body, space

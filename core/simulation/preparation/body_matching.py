@@ -140,7 +140,7 @@ def body_matching(
         methods = match_methods(solver, is_controlled, frees_pins, collides, hits) if solver.is_matched else (Matching,)
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
-            check_mesh_compatibility(model, finer.model, job.body.surface.positions[lasting.pinned[lasting.held[0]]])
+            check_mesh_compatibility(model, finer.model, lasting.rest[lasting.held[0]])
         if space.is_reduced and not solver.is_matched:
             spectra = find_spectra(model, space, count, springs, finer=space)
         else:
@@ -241,7 +241,7 @@ def _trial(
     on_progress: OnProgress,
 ) -> ErrorTest | None:
     """Return the comparison of the body with the more accurate model in trial simulations, or None."""
-    rest = job.body.surface.positions[lasting.pinned]
+    rest = lasting.rest
 
     def held(by: Space, pins: PinnedSurface, moduli: np.ndarray) -> list[Load]:
         holding = PinSprings(pins, moduli, by.points).holding(0, np.ones(len(moduli)))
@@ -302,7 +302,7 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
         raise MatchError(f"the finer lattice cannot be made. {error.message}", remedy) from error
     embedding = embed(body.surface.positions, mesh)
     pinned = pinned_surface(job, mesh, embedding)
-    return body_model(job, mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1)), pinned
+    return body_model(job, mesh, fields_of(job, mesh, embedding), pinned), pinned
 
 
 def _at_rest(

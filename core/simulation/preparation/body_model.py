@@ -16,6 +16,7 @@ from ...mechanics.materials.soft_stiff_interface import soften_at_interface
 from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
 from .muscles import muscle_layers
+from .region_pins import with_regions
 
 A_MODE, IN_SUBSPACE = 4, 128
 """Limits of the number of pins that are sampled in a subspace.
@@ -44,12 +45,14 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
 
 
 def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """Return the pins of the job, as surface vertices embedded in the mesh.
+    """Return the pins and kinematic regions of the job, as surface vertices embedded in the mesh.
 
     In a subspace only a limited number of pins is sampled. This suffices, since the body deforms smoothly.
     """
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
+    if body.regions:
+        return with_regions(job, mesh, embedding, most)
     return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
 
 
@@ -80,12 +83,9 @@ def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
     return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
 
 
-def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
-    """Return the model of the body on a mesh.
-
-    ``frame``, counted from 0: the model has the pins that hold until this frame.
-    """
-    stiffness = stiffness_of(job, mesh, fields)
+def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface) -> Model:
+    """Return the model of the body on a mesh, with all pins that hold in any frame after the first."""
+    stiffness, pinned = stiffness_of(job, mesh, fields), pinned.ever()
     model = build_model(
         mesh,
         stiffness,
@@ -93,8 +93,9 @@ def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSu
         fields.density,
         fields.energies,
         fields.energy,
-        pinned.schedule().held_corners(frame),
+        pinned.schedule().held_corners(0),
         fields.own,
         smoothed=job.body.resolution.elements == "smoothed",
     )
-    return replace(model, anchors=pinned.holding(frame, stiffness))
+    owners = None if pinned.regions is None else pinned.regions.owners
+    return replace(model, anchors=pinned.holding(0, stiffness), pin_owners=owners)

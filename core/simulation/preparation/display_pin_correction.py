@@ -31,9 +31,11 @@ class PinCorrection:
         self._pinned = pinned
         self._near = self._pin = np.zeros(0, dtype=np.int64)
         self._follow = np.zeros((0, 1))
-        if len(pinned.pinned):
-            sides = REACH * cell_sides(pinned.mesh)[embedding.tet_indices[pinned.pinned]]
-            distance, pin = cKDTree(rest_positions[pinned.pinned]).query(rest_positions)
+        # Vertices of kinematic regions follow those of the displayed surface.
+        self._own = own = pinned.pinned[pinned.pinned < len(rest_positions)]
+        if len(own):
+            sides = REACH * cell_sides(pinned.mesh)[embedding.tet_indices[own]]
+            distance, pin = cKDTree(rest_positions[own]).query(rest_positions)
             follow = 1.0 - distance / sides[pin]
             self._near = np.flatnonzero(follow > 0.0)
             self._pin, self._follow = pin[self._near], follow[self._near, None]
@@ -46,9 +48,10 @@ class PinCorrection:
         """
         if len(self._near) == 0:
             return surface
-        pinned = self._pinned
-        missing = np.where(pinned.held[frame][:, None], pinned.targets_of(frame) - surface[pinned.pinned], 0.0)
+        own, count = self._own, len(self._own)
+        held, targets = self._pinned.held[frame][:count, None], self._pinned.targets_of(frame)[:count]
+        missing = np.where(held, targets - surface[own], 0.0)
         out = surface.copy()
         out[self._near] += self._follow * missing[self._pin]
-        out[pinned.pinned] = surface[pinned.pinned] + missing
+        out[own] = surface[own] + missing
         return out

@@ -29,7 +29,6 @@ from ...jobs.job.environment import Collider, Ground, Spring
 from ...jobs.job.force_field import ForceField
 from ...jobs.job.job import Job
 from ...jobs.job.pair import PairSettings
-from ...mechanics.constraints.anchors import Anchors
 from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.forces.acceleration_field import AccelerationField
 from ...mechanics.forces.force_fields import ForceFields, MassPoints
@@ -112,18 +111,18 @@ class Loads:
         left._touching = self._touching if len(gone) < len(self._contacts) else None
         return left
 
-    def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
+    def held(self, given: np.ndarray, pinned_tets: np.ndarray) -> np.ndarray | None:
         """Return the mask (p,) bool of the contact points that pins hold.
 
         Pins hold a point if its unknowns are prescribed, or if its tet contains a pin spring. Return None for a body
         without contact points.
 
         ``given``: indices of the prescribed unknowns.
-        ``springs``: pin springs.
+        ``pinned_tets``: indices of the tets with pin springs.
         """
         if self._touching is None:
             return None
-        in_springs = np.isin(self._touching.tets, springs.embedding.tet_indices)
+        in_springs = np.isin(self._touching.tets, pinned_tets)
         return in_springs | self._touching.points.held(given)
 
     def loads_at(

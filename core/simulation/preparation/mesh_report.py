@@ -20,10 +20,12 @@ from ...jobs.checks.node_warnings import node_warnings
 from ...jobs.checks.overlaps import overlap_warnings
 from ...jobs.checks.pin_rotations import pin_rotation_warnings
 from ...jobs.checks.plausibility import scale_warnings
+from ...jobs.checks.region_warnings import region_warnings
 from ...jobs.checks.thin_warnings import thickness_of, thin_warnings
 from ...jobs.checks.volume_warnings import volume_warnings
 from ...jobs.job.job import Job
 from ...jobs.store.cached_subspace import CachedSubspace
+from ...mechanics.constraints.pins import PinnedSurface
 from ...mechanics.materials.fields import MaterialFields
 from ...methods.eigenfit.match_report import Match
 from ...methods.subspaces.cubature_check import ENOUGH
@@ -37,12 +39,14 @@ def mesh_report(
     more_warnings: Sequence[str] = (),
     cached: CachedSubspace | None = None,
     match: Match | None = None,
+    pinned: PinnedSurface | None = None,
 ) -> Mesh:
     """Return the event that reports a job's tetrahedra, with all warnings.
 
     ``more_warnings``: further warnings to include.
     ``cached``: subspace of the body, or None.
     ``match``: report of the match of the body's vibrations, or None.
+    ``pinned``: pins of the body, to report on its kinematic regions.
     """
     figures = mesh_quality(mesh)
     thickness = thickness_of(job)
@@ -64,8 +68,9 @@ def mesh_report(
             *overlap_warnings(job, mesh),
             *_of_embedding(embedding),
             *filter(None, [cache_warning(), THREADS_WARNING]),
-            *_of_pins(job, mesh, embedding),
+            *_of_pins(job, mesh, embedding, pinned),
             *pin_rotation_warnings(job),
+            *(region_warnings(job, pinned) if pinned else ()),
             *node_warnings(job, mesh, embedding),
             *of_resolution,
             *more_warnings,
@@ -85,22 +90,25 @@ def _of_embedding(embedding: Embedding) -> list[str]:
     return [f"{far} vertices lie well outside all tetrahedra, and each follows the nearest one."] if far else []
 
 
-def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
+def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding, pinned: PinnedSurface | None) -> list[str]:
     if not len(job.body.pinned_vertices):
         return []
-    loose = _unpinned_parts(job, mesh, embedding)
+    loose = _unpinned_parts(job, mesh, embedding, pinned)
     found = [f"{loose} separate parts have no pin and will fall."] if loose else []
     return (
         found
-        if job.body.pin_held.any()
+        if job.body.pin_held.any() or job.body.regions
         else [*found, "No pins: the body will fall. Pins are defined, but hold in no frame."]
     )
 
 
-def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
+def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding, pinned: PinnedSurface | None) -> int:
     labels = components(mesh.tets, len(mesh.rest_positions))
-    held = np.unique(labels[embedding.tet_indices[job.body.pinned_vertices]])
-    return int(labels.max()) + 1 - len(held)
+    held = labels[embedding.tet_indices[job.body.pinned_vertices]]
+    if pinned is not None:
+        corners = pinned.schedule().corners
+        held = np.concatenate([held, labels[np.isin(mesh.tets, corners).any(axis=1)]])
+    return int(labels.max()) + 1 - len(np.unique(held))
 
 
 def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:

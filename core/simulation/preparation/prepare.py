@@ -57,7 +57,7 @@ class Prepared:
 
     Attributes
     ----------
-    model : full-space model with the pins that hold in the interval from the first frame to the second
+    model : full-space model with all pins that hold in any frame after the first
     space : the model itself or its subspace; the solver computes its unknowns
     subspace : the subspace of the model, or None
     embedding : embedding of the surface vertices in the mesh
@@ -193,10 +193,10 @@ def prepare(
     _go_on(should_stop)
     fields, fibres = materials(job, mesh, embedding, store, on_event)
     _go_on(should_stop)
-    pinned, first = pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
+    pinned = pinned_surface(job, mesh, embedding)
     pins = pinned.schedule()
-    check_before_solving(job, mesh, pins.held_corners(first))
-    model = body_model(job, mesh, fields, pinned, first)
+    check_before_solving(job, mesh, pinned.ever().schedule().held_corners(0))
+    model = body_model(job, mesh, fields, pinned)
     model = replace(model, nodes=dynamic_nodes(job, mesh, embedding, model.pinned))
     linear_solver = _linear_solver(job, model, store)
     steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
@@ -212,7 +212,7 @@ def prepare(
     if store is not None:
         store.keep_match(match.words)
     more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
-    on_event(mesh_report(job, mesh, embedding, fields, more, cached, match))
+    on_event(mesh_report(job, mesh, embedding, fields, more, cached, match, pinned))
     touching = cached_farthest_points(store, partial(_go_on, should_stop))
     muscles = Muscles(job, fibres, model, subspace) if fibres else None
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching, muscles)

@@ -99,11 +99,17 @@ def muscle(**given: Any) -> None:
     body(muscles=(sw.Muscle(**({"material": 0, "origin": [0], "insertion": [N - 1]} | given)),))
 
 
+def region(**given: Any) -> None:
+    """A body with a kinematic region."""
+    body(regions=(sw.KinematicRegion(**({"name": "r", "surface": SURFACE} | given)),))
+
+
 OWNERS: dict[type, Callable[..., Any]] = {
     sw.Body: body,
     sw.Job: job,
     sw.Spring: spring,
     sw.Collider: collider,
+    sw.KinematicRegion: region,
     sw.Muscle: muscle,
     sw.MuscleSettings: lambda **given: muscle(settings=sw.MuscleSettings(**given)),
     sw.FibreCurve: lambda **given: muscle(
