@@ -20,7 +20,6 @@ from ...foundation.errors import PinError
 from ...foundation.schema.declared_types import array_of, coerce
 from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.tracks import fits
-from ...geometry.mesh.surface_depth import SurfaceDepth
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 
 ON_SURFACE = 1e-9
@@ -89,6 +88,8 @@ class KinematicRegion:
 
     def contains(self, points: np.ndarray) -> np.ndarray:
         """Return the mask (n,) of the ``points`` (n,3), m, that are inside the region at rest, or on its surface."""
+        from ...geometry.mesh.surface_depth import SurfaceDepth  # slow to import
+
         low, high = self.surface.positions.min(axis=0), self.surface.positions.max(axis=0)
         tolerance = ON_SURFACE * self.surface.size
         inside = ((points >= low - tolerance) & (points <= high + tolerance)).all(axis=1)
