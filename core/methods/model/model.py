@@ -102,6 +102,11 @@ class Model:
         return np.union1d(self.pinned, sprung).astype(np.int64)
 
     @property
+    def has_regions(self) -> bool:
+        """True if kinematic regions pin vertices."""
+        return self.pin_owners is not None
+
+    @property
     def elements(self) -> Elements:
         """Elements that carry the elastic energy."""
         return self.elastic.elements

@@ -1,6 +1,8 @@
 """Motion of pins and colliders to their prescribed positions, without collisions, before a step is solved.
 
-In steps without contact, ``StepSolver.start`` sets the positions of pins. With contact, pins and colliders move to the
+In steps without contact, ``StepSolver.start`` sets the positions of pins. Around kinematic regions, free vertices start
+with a :class:`PinExtension` of the pins' displacements, since tets beside a region would be inverted otherwise. With
+contact, pins and colliders move to the
 end of the straight path at once if the path is free of collisions. Otherwise all vertices of the body move along with
 them in Newton's direction
 
@@ -19,8 +21,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...mechanics.forces.body_forces import InertiaPotential
+from ...numerics.linear_solvers.factorized import factorized
+from ...numerics.linear_solvers.registry import fastest
 from ...numerics.optimization.line_search import backtrack
 from ...numerics.optimization.step_report import StepReport
+from ..model.model import Model
+from ..subspaces.elastic_laplacian import elastic_laplacian
 from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential, NewtonIterate
 
@@ -54,6 +60,33 @@ blocked. A blocked motion ends at the last point with a margin above SAFE_GAP.
 
 BISECTIONS = 5
 """Number of bisections that locate the farthest safe point of a blocked path."""
+
+
+class PinExtension:
+    """Extension of the displacements of pins to the free vertices of a body, for the start of a step.
+
+    The extension d minimises ``d . M d / 2 + h² d . L d / 6``, with the mass M and the elastic Laplacian L (the sum of
+    the xx, yy and zz blocks of the stiffness). So the flesh that sound passes within the step h moves along.
+
+    Parameters
+    ----------
+    model : model with pins
+    h : effective length of the step, s
+    """
+
+    def __init__(self, model: Model, h: float) -> None:
+        A, n = (model.mass + h**2 / 3.0 * elastic_laplacian(model)).tocsr(), model.unknowns
+        self.h, self._free = h, np.setdiff1d(np.arange(n), model.pinned)
+        self._factor = factorized(A[self._free][:, self._free], fastest())
+        self._coupling = A[self._free][:, model.pinned]
+
+    def extend(self, x: np.ndarray, displacements: np.ndarray) -> None:
+        """Move the free vertices of the positions x (n,3) m, in place, along with pins.
+
+        ``displacements`` (p,3), m: displacements of the pins.
+        """
+        pull = -(self._coupling @ displacements)
+        x[self._free] += np.column_stack([self._factor.solve(np.ascontiguousarray(column)) for column in pull.T])
 
 
 class NewtonSystem(Protocol):

@@ -24,7 +24,7 @@ from ..model.state import State
 from ..subspaces.space import Space
 from .active_set_qp import QPSolution, solve_active_set_qp
 from .incremental_potential import MAX_LAGGING_ITERATIONS, IncrementalPotential, NewtonIterate
-from .kinematic_targets import advance_prescribed_motion
+from .kinematic_targets import PinExtension, advance_prescribed_motion
 from .protocol import check_finite
 from .stretch_damping import StretchDamping
 from .theta_extrapolation import Solution, extrapolate_theta_step
@@ -62,6 +62,7 @@ class StepSolver:
         self._rule = partial(self.integrator.begin, **own)
         self.drag = self.mass_damping_load(model)
         self.linear_solver = linear_solver
+        self._extension: PinExtension | None = None
         self.system = self.linear_system(model)
 
     def linear_system(self, model: Space) -> Any:
@@ -79,7 +80,7 @@ class StepSolver:
         ``pinned``: True if the set of prescribed unknowns changed. ``stiffness``: True if the elastic stiffness
         changed.
         """
-        self.model, self.elastic = model, model.elastic
+        self.model, self.elastic, self._extension = model, model.elastic, None
         if pinned:
             del self.system  # frees the old factor before the new one is allocated
             self.system = self.linear_system(model)
@@ -163,10 +164,16 @@ class StepSolver:
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
         """Return ``positions`` (n,3) m with the pinned vertices at their prescribed positions.
 
-        Contact is not checked. Raises DivergenceError if a position is not finite.
+        Flesh around kinematic regions moves along. Contact is not checked. Raises DivergenceError if a position is not
+        finite.
         """
-        x = positions.copy()
-        x[self.model.pinned] = step.prescribed_positions
+        x, model = positions.copy(), self.model
+        displacements = step.prescribed_positions - x[model.pinned]
+        x[model.pinned] = step.prescribed_positions
+        if model.has_regions and displacements.any():
+            if self._extension is None or self._extension.h != step.h:
+                self._extension = PinExtension(model, step.h)
+            self._extension.extend(x, displacements)
         check_finite(x, "position")
         return x
 

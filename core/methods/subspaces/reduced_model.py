@@ -98,6 +98,7 @@ class ReducedModel:
     slices: tuple[Slices, ...] = ()
 
     is_reduced: ClassVar[bool] = True
+    has_regions: ClassVar[bool] = False
     grows: ClassVar[bool] = False
 
     def vertices(self, U: np.ndarray) -> np.ndarray:

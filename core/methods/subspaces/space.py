@@ -54,6 +54,10 @@ class Space(Protocol):
         """
 
     @property
+    def has_regions(self) -> bool:
+        """True if kinematic regions pin vertices that are unknowns."""
+
+    @property
     def grows(self) -> bool:
         """True if the rest shape changes its size from step to step.
 
