@@ -40,8 +40,8 @@ class Task:
     ``words``: the command of Sinew with its options. ``log``: name of the log file, by default that of the .blend.
     ``found``: True if the user named the file's folder, not the file. ``outcome``: at the end ``done``, ``failed``,
     ``stopped`` or ``no body``. ``said``: last lines of output. ``last_message``: last line printed by Sinew.
-    ``is_stopping``: True if the process was asked to end early. ``seconds``: run time of the process, once it has
-    ended.
+    ``is_stopping``: True if the process was asked to end early. ``retries``: number of times that the process is
+    started again if it dies. ``seconds``: run time of the process, once it has ended.
     """
 
     path: Path
@@ -50,6 +50,7 @@ class Task:
     words: list[str] = field(default_factory=list)
     log: str = ""
     is_stopping: bool = False
+    retries: int = 0
     outcome: str = ""
     last_message: str = ""
     seconds: float = 0.0
@@ -57,6 +58,11 @@ class Task:
     process: subprocess.Popen[str] | None = None
     reader: threading.Thread | None = None
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def has_died(self) -> bool:
+        """True if the process ended without an outcome and without an error message, as in a crash."""
+        return self.outcome == "failed" and not self.last_message.startswith("error: ")
 
 
 def main(options: argparse.Namespace, tell: ConsoleReporter) -> int:
@@ -153,7 +159,13 @@ class _Runner:
                 if len(caught) > signals:
                     signals = len(caught)
                     _ask_to_end(running, at_once=signals > 1)
-                running = [task for task in running if not _has_ended(task)]
+                for task in [task for task in running if _has_ended(task)]:
+                    running.remove(task)
+                    if task.has_died and task.retries:
+                        say(f"{task.name}: {task.last_message} Trying once more.")
+                        task.retries, task.outcome = task.retries - 1, ""
+                        task.said.clear()
+                        waiting.append(task)
                 time.sleep(POLL if running else 0.0)
         finally:
             _ask_to_end(running, at_once=True)
@@ -208,7 +220,8 @@ class _Runner:
         self._logs.mkdir(parents=True, exist_ok=True)
         # Shots in different folders may have the same name.
         unique = hashlib.sha256(os.fsencode(task.path)).hexdigest()[:8]
-        log = open_own(self._logs / f"{task.log or task.path.stem}-{unique}.log", "w")
+        path = self._logs / f"{task.log or task.path.stem}-{unique}.log"
+        log = open_own(path, "a" if task.process else "w")  # a retry keeps the output of the process that died
         log.reconfigure(line_buffering=True)
         return log
 
@@ -265,7 +278,7 @@ def _has_ended(task: Task) -> bool:
         task.outcome = "stopped"
     else:
         task.outcome = "failed"
-        if not task.last_message.startswith("error: "):
+        if task.has_died:
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             task.last_message = f"Blender ended {how}." + (f" Its last output: {task.said[-1]}" if task.said else "")
     return True

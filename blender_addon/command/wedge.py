@@ -93,16 +93,22 @@ def _fingerprints(source: Path, rows: Sequence[Row], options: argparse.Namespace
 def _bake_rows(
     source: Path, rows: Sequence[Row], prints: Sequence[str], folder: Path, options: argparse.Namespace
 ) -> int:
-    """Bake variants, each in its own Blender process. A crash is recorded as a failure of its variant."""
+    """Bake variants, each in its own Blender process, which is started once more if it dies. Returns the exit code.
+
+    A second death is recorded as a failure of the variant.
+    """
     shared = [str(options.table.absolute()), f"--out={folder}"]
     shared += [f"--frames={options.frames[0]}-{options.frames[1]}"] if options.frames else []
     shared += [f"--scene={options.scene}"] if options.scene else []
     shared += ["--record-failures"] if options.record_failures else []
-    tasks = [Task(source, row.name, words=["wedge", *shared, f"--row={row.number}"], log=row.name) for row in rows]
+    tasks = [
+        Task(source, row.name, words=["wedge", *shared, f"--row={row.number}"], log=row.name, retries=1) for row in rows
+    ]
     code = run_tasks(tasks, options, "variants")
     for row, task in zip(rows, tasks):
         fingerprint = prints[row.number - 1]
-        if task.outcome == "failed" and read_record(folder, row, fingerprint).get("outcome") != FAILED:
+        is_started = read_record(folder, row, fingerprint).get("outcome") == STARTED
+        if task.has_died or task.outcome == "failed" and is_started:
             write_record(folder, row, fingerprint, FAILED, task.last_message)
     return code
 

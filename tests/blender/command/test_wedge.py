@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import bpy
 import pytest
 from sinew.blender_addon import command
-from sinew.blender_addon.command import bake, contact_sheet
+from sinew.blender_addon.command import bake, batch, contact_sheet
 
 TABLE = "name,Soft Flesh.youngs_modulus,substeps,mass_damping\nsoft,2e4,2,\nstiff,2e5,,1.5\n"
 
@@ -70,8 +71,29 @@ def test_a_crash_is_named_and_the_others_finish(shot, saved, table, blender, tmp
     crashing = saved.with_name("STAND_IN_CRASH.blend")
     bpy.ops.wm.save_as_mainfile(filepath=str(crashing), copy=True)
     assert wedge(crashing, table, "--out", out, "--blender", blender) == 1
-    row = results(out)["soft"]
+    row, said = results(out)["soft"], capfd.readouterr().err
     assert row["outcome"] == "failed" and "Blender ended" in row["reason"] and (out / "contact_sheet.png").is_file()
+    assert said.count("soft: started") == said.count("stiff: started") == 2 and "2 variants: 0 done, 2 failed" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a killed command file leaves the Blender that it started")
+def test_a_variant_whose_process_is_killed_is_resumed(shot, saved, table, blender, tmp_path, capfd, small, monkeypatch):
+    out, real, killed = tmp_path / "out", batch._hear, []
+
+    def killing(task, text):
+        real(task, text)
+        if "frame 1 (1/2)" in text and task.name == "soft" and not killed:
+            killed.append(task.process.pid)
+            task.process.kill()
+
+    monkeypatch.setattr(batch, "_hear", killing)
+    assert wedge(saved, table, "--out", out, "--blender", blender, "--logs", tmp_path / "logs") == 0
+    said = capfd.readouterr().err
+    assert len(killed) == 1 and "soft: Blender ended by signal 9." in said and "2 variants: 2 done, 0 failed" in said
+    assert said.count("soft: Body: frame 1 (1/2)") == said.count("soft: Body: frame 2 (2/2)") == 1
+    assert {row["outcome"] for row in results(out).values()} == {"done"}
+    (log,) = (tmp_path / "logs").glob("soft-*.log")
+    assert log.read_text().count("frame 1 (1/2)") == 1, "output of both processes"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +119,7 @@ def test_a_wrong_table_is_refused_before_anything_is_baked(shot, saved, table, t
     assert words in capfd.readouterr().err and not (tmp_path / "out").exists()
 
 
-def test_files_that_are_not_from_a_wedge_stay(shot, saved, table, tmp_path, capfd):
+def test_files_that_are_not_from_a_wedge_stay(shot, saved, table, blender, tmp_path, capfd, small):
     (tmp_path / "soft").mkdir()
     other = tmp_path / "soft" / "scene.blend"
     other.write_bytes(b"mine")
@@ -106,7 +128,9 @@ def test_files_that_are_not_from_a_wedge_stay(shot, saved, table, tmp_path, capf
     (tmp_path / "stiff").symlink_to(tmp_path / "soft")
     assert wedge(saved, table, "--out", tmp_path, "--row", 2) == 1
     assert "is a link out of the output folder" in capfd.readouterr().err
-    assert not list((tmp_path / "soft").glob("*.json"))
+    for _ in range(2):  # a record of the first failure would declare the file a variant
+        assert wedge(saved, table, "--out", tmp_path, "--blender", blender) == 1
+    assert other.read_bytes() == b"mine" and not list((tmp_path / "soft").glob("*.json"))
 
 
 def test_a_variant_of_a_baked_file_resumes_after_a_crash(shot, saved, table, tmp_path, capfd, monkeypatch):
