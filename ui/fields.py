@@ -1,9 +1,10 @@
-"""Fields panel: force fields, an acceleration attribute, and weights of gravity and force fields."""
+"""Fields and Pressure panels: force fields, an acceleration attribute, weights of fields, and pressure in chambers."""
 
 from typing import Any
 
+from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties.field_weights import KINDS, fields_for, is_enabled, reason_for, weight_of
-from .panel_base import CLOSED, panel, wrapped
+from .panel_base import CLOSED, draw_keyed, keyed_column, panel, wrapped
 
 MOST_LISTED = 8
 """Maximum number of force fields listed."""
@@ -47,3 +48,17 @@ def _draw_list(layout: Any, obj: Any, context: Any) -> None:
             wrapped(column, f"Has no effect on the body: {reason}.", context, "ERROR")
     if len(fields) > MOST_LISTED:
         column.label(text=f"and {len(fields) - MOST_LISTED} more", icon="BLANK1")
+
+
+def _draw_switch(panel: Any, context: Any) -> None:
+    panel.layout.prop(duplicate_result.body_of(context).sinew.chamber, "enabled", text="")
+
+
+@panel("Pressure", bl_options=CLOSED, draw_header=_draw_switch)
+def draw_pressure(layout: Any, context: Any, obj: Any) -> None:
+    """Draw the pressure in the body's chambers."""
+    settings, column = obj.sinew.chamber, keyed_column(layout)
+    column.active = settings.enabled
+    draw_keyed(column, settings, "pressure")
+    column.prop(settings, "is_gas")
+    column.prop_search(settings, "vertex_group", obj, "vertex_groups")

@@ -11,6 +11,7 @@ from mathutils import Vector
 
 from ...core.foundation.schema.settings import ContactSettings
 from ...core.jobs.job.body import VIBRATION_STIFFNESS
+from ...core.jobs.job.chamber import Chamber
 from ...core.jobs.job.environment import Ground
 from ...core.jobs.job.pair import PairSettings
 from ...core.jobs.job.tie import Tie
@@ -148,6 +149,28 @@ class SinewTie(bpy.types.PropertyGroup):
     breaking_stress: mirrored(Tie, "breaking_stress", "Breaking Stress", default=1e4, precision=0)
 
 
+class SinewChamber(bpy.types.PropertyGroup):
+    """Pressure in the body's cavities, or inside it."""
+
+    enabled: switch("Pressure", "Fill the body's cavities with a gas, or the whole body if it has no cavity")
+    vertex_group: text(
+        "Chamber",
+        "Vertex group of all vertices around the chamber. Empty: every cavity of the mesh is a chamber, or without one "
+        "the whole inside",
+    )
+    is_gas: mirrored(Chamber, "is_gas", "Gas")
+    pressure: number(
+        "Pressure (Pa)",
+        "Pressure above that of the air, Pa: party balloon 3000, bicycle tire 300000. Key it to inflate and deflate",
+        options=ANIMATED,
+        default=1000.0,
+        soft_min=-1e5,
+        soft_max=1e6,
+        precision=0,
+        step=10000,
+    )
+
+
 class SinewCollider(bpy.types.PropertyGroup):
     """Friction and contact distance of an object as a collider. With ``use_own``, they replace the values that the
     bodies set for all of their colliders.
@@ -175,4 +198,4 @@ def _factor(number_of: int) -> Any:
 
 SinewVibrations.__annotations__ = {name: _factor(k) for k, name in enumerate(CONTROLLED, start=1)}
 
-CLASSES = (SinewSpring, SinewCollisions, SinewPair, SinewTie, SinewCollider, SinewVibrations)
+CLASSES = (SinewSpring, SinewCollisions, SinewPair, SinewTie, SinewChamber, SinewCollider, SinewVibrations)

@@ -44,7 +44,15 @@ from .mirror import (
     text,
 )
 from .muscle_properties import SinewMuscle
-from .outside_properties import SinewCollider, SinewCollisions, SinewPair, SinewSpring, SinewTie, SinewVibrations
+from .outside_properties import (
+    SinewChamber,
+    SinewCollider,
+    SinewCollisions,
+    SinewPair,
+    SinewSpring,
+    SinewTie,
+    SinewVibrations,
+)
 from .pick_properties import SinewPicks
 
 METHODS = (
@@ -305,26 +313,22 @@ class SinewObject(bpy.types.PropertyGroup):
         max=2.0,
         soft_max=1.01,
     )
-
     use_goal: switch(
         "Goal",
-        "Pull vertices of the pin group softly toward their animated positions, if their weight is below Pin "
-        "Threshold. The pull is proportional to the weight. Once an animated Pin Threshold has released all held "
-        "vertices, the pull ends for all vertices, too",
+        "Pull vertices of the pin group with weights below Pin Threshold softly toward their animated positions, in "
+        "proportion to the weight. The pull ends once an animated Pin Threshold has released all held vertices",
         default=True,
     )
     goal_strength: number(
         "Goal Strength",
-        "Factor on the stiffness of the goal, no unit: 0.1 to 100 are typical, 0 does not pull. With 1, and weight 1 "
-        "on the whole surface, the goal is as stiff as a cube under tension. The cube has the size of the body and its "
-        "softest material",
+        "Factor on the stiffness of the goal, no unit: 0.1 to 100 are typical, 0 does not pull. With 1 everywhere, the "
+        "goal is as stiff as a cube of the body's size and softest material under tension",
         options=ANIMATED,
         default=5.0,
         min=0.0,
         soft_max=100.0,
         precision=3,
     )
-
     node_group: text(
         "Dynamic Nodes",
         "Vertex group of dynamic nodes: vertices of weight 1, each with a ball of the body around it, are simulated "
@@ -344,6 +348,7 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     pairs: collection("Pairs", "Contact settings of the body with one other body or collider", type=SinewPair)
     active_pair: integer("Active Pair", "Index of the pair that the panel shows", min=0)
+    chamber: pointer("Pressure", "Pressure in the body's cavities, or inside it", type=SinewChamber)
     ties: collection("Ties", "Ties of the body to other bodies and colliders", type=SinewTie)
     active_tie: integer("Active Tie", "Index of the tie that the panel shows", min=0)
     collider: pointer("Collider", "Contact settings of this object as a collider", type=SinewCollider)

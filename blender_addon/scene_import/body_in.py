@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.foundation.errors import PinError, SettingsError
+from ...core.foundation.errors import ChamberError, PinError, SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.chamber import Chamber
 from ...core.jobs.job.environment import Spring
 from ..objects.modifier_stack import StackPosition
 from ..properties.choices import live_solver_name, solver_kind
@@ -43,9 +44,11 @@ class BodySampler:
         self._targets, self._strengths = Track(self._targets_at, self._targets_move), Track(_goal_strength_at)
         self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
         self._vibrations, self._gravity = Track(vibrations_at), Track(gravity_at)
-        self.activation = Track(activation_at)
+        self.activation, self._pressure = Track(activation_at), Track(_pressure_at)
         own = self.matrices, self._positions, self._held, self._targets, self._strengths
         self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity, self.activation
+        self.tracks = *self.tracks, self._pressure
+        self._around = group_weights(obj, mesh, [obj.sinew.chamber.vertex_group])[:, 0] >= FULL
 
     def _positions_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return moment.world(self._pinned)
@@ -101,6 +104,7 @@ class BodySampler:
             "pin_positions": self._positions.samples(),
             "pin_held": self._held.samples(),
             "goal": self._goal(),
+            "chamber": self._chamber(),
             "accelerations": self._all_accelerations(),
             "moduli": moduli if (moduli != moduli[0]).any() else None,
             "vibration_stiffness": self._vibrations.samples() if self._object.sinew.control_vibrations else None,
@@ -112,6 +116,20 @@ class BodySampler:
         change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
         own = self._accelerations.samples() if self._object.sinew.acceleration_attribute else None
         return change if own is None else own if change is None else own + change
+
+    def _chamber(self) -> Chamber | None:
+        """Return the pressure in the body. Raises ChamberError if its vertex group is missing or empty."""
+        settings = self._object.sinew.chamber
+        if not settings.enabled:
+            return None
+        around = np.flatnonzero(self._around)
+        if settings.vertex_group and not len(around):
+            gone = "has no vertex of full weight" if settings.vertex_group in self._object.vertex_groups else "is gone"
+            raise ChamberError(
+                f"The vertex group “{settings.vertex_group}” of the chamber {gone}.",
+                "Assign all vertices around the chamber with weight 1, or clear Chamber under Pressure.",
+            )
+        return Chamber(settings.is_gas, around, self._pressure.samples())
 
     def _goal(self) -> Spring | None:
         """Return the goal, a soft pull to animated positions, as a spring.
@@ -128,6 +146,10 @@ class BodySampler:
             return None
         name, strengths = self._object.sinew.pin_group, np.where(draws, self._strengths.samples(), 0.0)
         return Spring(name, vertices, self._all_weights[vertices], targets, strengths)
+
+
+def _pressure_at(moment: EvaluatedFrame) -> float:
+    return clean(moment.obj.sinew.chamber.pressure)
 
 
 def _goal_strength_at(moment: EvaluatedFrame) -> float:

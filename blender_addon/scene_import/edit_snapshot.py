@@ -51,6 +51,7 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
     ]
     ties = [_tie(tie, f"sinew.ties[{k}]", animated) for k, tie in enumerate(settings.ties)]
     springs = [_spring(s, f"sinew.springs[{k}]", animated) for k, s in enumerate(settings.springs) if not s.take]
+    chamber = settings.chamber
     whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
     own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
     moves = any(path.startswith(TRANSFORM) for path in animated)
@@ -73,6 +74,8 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
         "pins": (settings.pin_group, _unless_keyed(settings, "pin_threshold", animated), *_goal(settings, animated)),
         "springs": springs,
         "ties": ties,
+        "pressure": chamber.enabled
+        and (chamber.vertex_group, chamber.is_gas, "sinew.chamber.pressure" in animated or chamber.pressure),
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],

@@ -12,6 +12,7 @@ from ..foundation.schema.settings import ResolutionSettings as Resolution
 from ..foundation.schema.settings import SolverSettings as Solver
 from ..geometry.mesh.surface_mesh import SurfaceMesh as Surface
 from ..jobs.job.body import Body
+from ..jobs.job.chamber import Chamber
 from ..jobs.job.environment import Collider, Ground, Spring
 from ..jobs.job.job import Job
 from ..jobs.job.muscle import FibreCurve, Muscle
@@ -28,6 +29,7 @@ from .writing import write
 
 __all__ = [
     "Body",
+    "Chamber",
     "Collider",
     "Contact",
     "FibreCurve",

@@ -65,6 +65,10 @@ class SpringError(SinewError):
     """A spring holds no vertices, has no valid target, or has an invalid strength."""
 
 
+class ChamberError(SinewError):
+    """A chamber under pressure is open or flat, or has an invalid pressure."""
+
+
 class TieError(SinewError):
     """A tie joins no points, has no partner, or has an invalid strength."""
 

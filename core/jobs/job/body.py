@@ -22,6 +22,7 @@ from ...geometry.mesh.tet_mesh import checked_tets
 from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ...mechanics.materials.layer import Layer
 from .absorber import Absorber
+from .chamber import Chamber
 from .environment import Collider, Ground, Spring
 from .force_field import ForceField
 from .muscle import Muscle, check_muscles
@@ -93,6 +94,8 @@ class Body:
         Names of the bodies that this body may collide with; None for all bodies.
     pairs : tuple of PairSettings
         Contact settings for pairs of this body and another body or collider; at most one entry per pair.
+    chamber : Chamber or None
+        Pressure in the body's cavities, or inside it.
     ties : tuple of Tie
         Ties to other bodies and to colliders.
     group_members : tuple of GroupMember
@@ -149,6 +152,7 @@ class Body:
     contact: ContactSettings = field_spec("contact", word="collisions", default_factory=ContactSettings)
     contact_with: tuple[str, ...] | None = field_spec("the bodies it collides with", word="collisions", default=None)
     pairs: tuple[PairSettings, ...] = field_spec("pair", word="collisions", default=())
+    chamber: Chamber | None = field_spec("chamber", word="pressure", default=None)
     ties: tuple[Tie, ...] = field_spec("tie", word="ties", default=())
     group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
     group_index: int = field_spec("the body's index in its contact group", word="collisions", default=0)
@@ -360,6 +364,8 @@ class Body:
                     f"The collider “{collider.name}” has {len(collider.positions)} samples for {frames} frames.",
                     "Give its positions at every frame, or once if it does not move.",
                 )
+        if self.chamber is not None:
+            self.chamber.check(n, frames)
         check_ties(self.name, self.ties, n, frames)
         check_partners(self.name, self.pairs)
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
@@ -407,6 +413,8 @@ class Body:
         for muscle in self.muscles:
             fibre_law(muscle.settings.law)
         self.surface.validate()
+        if self.chamber is not None:
+            self.chamber.surfaces(self.surface)
         if self.tets is not None:
             checked_tets(self.surface.positions, self.tets)
             if self.solver.match_resolution:

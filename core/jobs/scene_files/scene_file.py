@@ -59,6 +59,10 @@
     # box, vertices or weights        # where on this body's surface; default: everywhere
     strength = [[1, 1], [20, 0]]      # factor on its stiffness, by frame, or one number
 
+    [chamber]                         # pressure in cavities, or inside; fields of Chamber
+    pressure = [[1, 0], [20, 3000]]   # Pa above that of the air, by frame, or one number
+    # box or vertices                 # all vertices around the one chamber; default: every cavity
+
     [goal]                            # vertices pulled to their rest positions plus motion
     weights = [0, 0.5, 1]             # 0 to 1 per surface vertex; or box or vertices, with weights of 1
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
@@ -153,12 +157,20 @@ from ..job.job import LAST_FRAME, Job
 from ..job.pair import PairSettings
 from .scene_force_fields import read_force_fields
 from .scene_muscles import read_muscles
-from .scene_surroundings import read_colliders, read_fields, read_goal, read_regions, read_springs, read_ties
+from .scene_surroundings import (
+    read_chamber,
+    read_colliders,
+    read_fields,
+    read_goal,
+    read_regions,
+    read_springs,
+    read_ties,
+)
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
-_TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal")
+_TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal", "chamber")
 _LISTS = ("material", "muscle", "pins", "region", "spring", "tie", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "region": "mesh", "collider": "mesh", "force_field": "mesh"}
 """Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the other lists."""
@@ -202,6 +214,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         goal=read_goal(scene, reading),
         springs=read_springs(scene, reading),
         ties=read_ties(scene, reading),
+        chamber=read_chamber(scene, reading),
         colliders=colliders,
         **_contact(dict(scene.get("contact", {}))),
         accelerations=read_fields(scene, reading),

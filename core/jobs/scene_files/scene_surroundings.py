@@ -1,4 +1,4 @@
-"""Readers of springs, ties, goal, regions, colliders, ground and acceleration fields from tables of a scene file.
+"""Readers of springs, ties, pressure, goal, regions, colliders and acceleration fields from tables of a scene file.
 
 ``scene_file`` describes the formats.
 """
@@ -13,6 +13,7 @@ from ...foundation.errors import SettingsError
 from ...foundation.schema.settings import ColliderSettings
 from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ..job.absorber import Absorber
+from ..job.chamber import Chamber
 from ..job.environment import Collider, Ground, Spring
 from ..job.tie import Tie
 from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_of
@@ -41,6 +42,16 @@ def read_ties(scene: dict[str, Any], body: Reading) -> tuple[Tie, ...]:
         numbers = {name: value for name, value in table.given(Tie).items() if name not in arrays}
         ties.append(Tie(**numbers, **arrays))
     return tuple(ties)
+
+
+def read_chamber(scene: dict[str, Any], body: Reading) -> Chamber | None:
+    """Return the pressure that the ``[chamber]`` table describes, or None without this table."""
+    if "chamber" not in scene:
+        return None
+    table = Table(scene["chamber"], "chamber", body, WHERE | {"is_gas", "pressure"})
+    vertices = table.chosen() if WHERE & table.entries.keys() else ()
+    is_gas = table.switch("is_gas") if "is_gas" in table else True
+    return Chamber(is_gas, vertices, table.keyed("pressure", example="NUMBER, in Pa"))
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:

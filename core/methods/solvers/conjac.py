@@ -230,7 +230,7 @@ class ConJacSolver(StepSolver):
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> Tangent:
         """Factorise the matrix at x (n,3) m, and return the elastic tangent."""
-        for is_projected in (True,) if projected else (False, True):
+        for is_projected in step.projections(projected):
             with report.timed("assembly"):
                 tangent, added = step.tangent(deformation, is_projected), None
                 if step.damping is not None:

@@ -9,6 +9,7 @@ inertia, and the effective step h. Energies are in kg m² (J times s²), gradien
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...mechanics.energies.kinematics import Deformation, Stretch
 from ...mechanics.energies.tangent import Tangent, project
 from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.forces.body_forces import GravityPotential, InertiaPotential
+from ...mechanics.forces.chamber_pressure import ChamberPressure
 from ...mechanics.forces.elastic import ElasticPotential
 from ...mechanics.forces.step_potential import BarrierStepPotential, LowRankPotential, StepPotential, StrainPotential
 from ...mechanics.forces.unilateral_springs import UnilateralPotential, UnilateralSprings
@@ -36,6 +38,10 @@ MAX_LAGGING_UPDATES = 30
 
 After this number, lagged potentials are updated only when the iterations have converged.
 """
+
+
+PROJECTIONS = 0.0, 0.1, 0.3, 1.0
+"""Shares of the projection in the Hessians of pressures, in the order of trial."""
 
 
 class NewtonIterate(NamedTuple):
@@ -89,6 +95,7 @@ class IncrementalPotential:
         self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
         if elastic.stabilization is not None and elastic.stabilization not in potentials:
             self.potentials += (elastic.stabilization,)
+        self._pressures = [each for each in potentials if isinstance(each, ChamberPressure)]
         self.fibres = tuple(each for each in potentials if isinstance(each, FibrePotential))
         self.time, self.damping = time, damping
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
@@ -217,6 +224,30 @@ class IncrementalPotential:
         return min(
             self.contact.max_step_size(x, dx, with_prescribed_motion), self._elastic.inversion_free_step_size(x, dx)
         )
+
+    def begin_iteration(self, least: float = 0.0) -> None:
+        """Project the Hessians of pressures less than in the last iteration, but by the share ``least``."""
+        for each in self._pressures:
+            each.projection = max(PROJECTIONS[max(PROJECTIONS.index(each.projection) - 1, 0)], least)
+
+    def projections(self, projected: bool) -> Iterator[bool]:
+        """Yield whether to project the elastic Hessians of an iteration, for each attempt to factorise the matrix.
+
+        Pressures are projected only after the elastic Hessians. ``projected``: True to project these at once.
+        """
+        self.begin_iteration()
+        if not projected:
+            yield False
+        yield True
+        while self.project_pressures():
+            yield True
+
+    def project_pressures(self) -> bool:
+        """Project the Hessians of pressures more, since the matrix is indefinite. Return False if nothing is left."""
+        left = [each for each in self._pressures if each.projection < 1.0]
+        for each in left:
+            each.projection = PROJECTIONS[PROJECTIONS.index(each.projection) + 1]
+        return bool(left)
 
     def without_contact(self) -> IncrementalPotential:
         """Return a copy of the potential without the contact barrier."""

@@ -137,7 +137,7 @@ class LinearlyImplicitSolver(StepSolver):
         while not report.reason:
             stagnating = step.contact is not None and is_stagnating(report.history)
             assemble = partial(linearized.assembled, x)
-            g, dx, is_indefinite = self.descent_direction(assemble, self.solve_system, report, not stagnating)
+            g, dx, is_indefinite = self.descent_direction(assemble, self.solve_system, report, not stagnating, step)
             if step.contact is not None:
                 x = self._searched(x, g, dx, linearized, step, report, is_indefinite)
                 continue

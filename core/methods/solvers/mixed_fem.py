@@ -36,7 +36,7 @@ from ...numerics.optimization.line_search import backtrack, sums
 from ...numerics.optimization.step_report import Iteration, StepReport
 from ..model.state import State
 from .condensation import Mixed, PolarHessianTerms, condense, local_update
-from .incremental_potential import IncrementalPotential
+from .incremental_potential import PROJECTIONS, IncrementalPotential
 from .mixed_element_trial import mixed_element_trial
 from .newton import minimize
 from .protocol import check_direction
@@ -144,6 +144,8 @@ class MixedFEMSolver(StepSolver):
             # The first iteration often starts with s = s(F): its agreement is meaningless.
             is_near = direction is not None and report.iterations > 1
             is_near = is_near and direction.disagreement < NEAR * direction.predicted_decrease
+            # The first iteration has the stretches of the last step: an exact Hessian made steps of a second fail.
+            step.begin_iteration(PROJECTIONS[2] if report.iterations == 0 else 0.0)
             direction = self._direction(at, step, report, is_near and not tangled)
             check_direction(direction.dx, direction.predicted_decrease)
             with report.timed("line_search"):
@@ -235,6 +237,8 @@ class MixedFEMSolver(StepSolver):
         for terms in others:
             if direction is None or direction.predicted_decrease <= 0.0:
                 direction = self._with_direction(mixed, terms, damping, low_rank, at, step, report)
+        if direction is None and step.project_pressures():
+            return self._direction(at, step, report, is_near)
         if direction is None:
             self.system.factorize()  # raises FactorizationError
         return direction

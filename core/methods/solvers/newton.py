@@ -126,7 +126,7 @@ def newton_iteration(
         return step.gradient_at(at.x, at.deformation)
 
     solve = partial(solver.direction, at.x, step=step)
-    g, dx, is_indefinite = solver.descent_direction(assemble, solve, report, projected and not stagnating)
+    g, dx, is_indefinite = solver.descent_direction(assemble, solve, report, projected and not stagnating, step)
     decrement = -float((g * dx).sum())
     check_direction(dx, decrement)
 

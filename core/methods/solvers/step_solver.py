@@ -259,6 +259,7 @@ class StepSolver:
         solve: Callable[[np.ndarray], QPSolution | None],
         report: StepReport,
         projected: bool,
+        step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray, bool]:
         """Return the gradient (n,3) kg m, a direction (n,3) m of descent, and whether the matrix had to be projected.
 
@@ -267,13 +268,11 @@ class StepSolver:
         indefinite, which the factorisation finds, or the solution. Raises FactorizationError if the projected matrix is
         not positive definite.
         """
-        for is_projected in (True,) if projected else (False, True):
+        for is_projected in step.projections(projected):
             with report.timed("assembly"):
                 gradient = assemble(is_projected)
             with report.timed("factorization"):
-                if is_projected:
-                    self.system.factorize()
-                elif not self.system.try_factorize():
+                if not self.system.try_factorize():
                     continue
             with report.timed("solve"):
                 solution = solve(gradient)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from copy import copy
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,13 +24,16 @@ from ...foundation.schema.settings import ColliderSettings, moduli
 from ...foundation.schema.tracks import samples_at
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.farthest_points import Chosen, farthest_points
+from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...jobs.job.absorber import Absorber
+from ...jobs.job.chamber import Chamber
 from ...jobs.job.environment import Collider, Ground, Spring
 from ...jobs.job.force_field import ForceField
 from ...jobs.job.job import Job
 from ...jobs.job.pair import PairSettings
 from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.forces.acceleration_field import AccelerationField
+from ...mechanics.forces.chamber_pressure import ChamberPressure, enclosed_volume
 from ...mechanics.forces.force_fields import ForceFields, MassPoints
 from ...mechanics.forces.springs import Springs, goal_stiffness, shared_stiffness
 from ...mechanics.forces.step_potential import Load
@@ -93,6 +96,8 @@ class Loads:
             self._movers += self._contacts
         if body.force_fields:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
+        if body.chamber is not None:
+            self._movers += _chambers(body.chamber, body.surface, space, embedding, job.frame_count)
         if (goal := body.goal) is not None:
             # The softest material, not the softest tet: moduli of tets at soft-stiff interfaces depend on tet size.
             each = goal_stiffness(body.surface, goal.vertices, goal.weights, min(moduli(body.materials)))
@@ -180,6 +185,33 @@ def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.
     ``fraction``, 0 to 1: position of the time between the two frames.
     """
     return lerp(*samples_at(track, frames, frame, fraction))
+
+
+class _Chamber:
+    """Pressure in a chamber whose surface has the ``triangles`` of ``points``."""
+
+    def __init__(self, chamber: Chamber, points: Any, triangles: np.ndarray, volume: float, frames: int) -> None:
+        self._chamber, self._points, self._triangles, self._frames = chamber, points, triangles, frames
+        self._volume = volume if chamber.is_gas else None
+
+    def at(self, step: _Substep) -> ChamberPressure:
+        """Return the load in a substep."""
+        track = self._chamber.pressure
+        pressure = track[0] if len(track) == 1 else track_at(track, self._frames, step.frame, step.now)
+        return ChamberPressure(self._points, self._triangles, float(pressure), self._volume)
+
+
+def _chambers(
+    chamber: Chamber, surface: SurfaceMesh, space: Space, embedding: Embedding, frames: int
+) -> list[_Chamber]:
+    """Return the pressure in each chamber of a body."""
+    found = []
+    for faces in chamber.surfaces(surface):
+        used, triangles = np.unique(faces, return_inverse=True)
+        volume = enclosed_volume(surface.positions, faces)
+        points = space.points(embedding.take(used))
+        found.append(_Chamber(chamber, points, triangles.reshape(-1, 3), volume, frames))
+    return found
 
 
 class _MovingSpring:

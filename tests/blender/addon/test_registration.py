@@ -75,7 +75,7 @@ def test_the_physics_tab_has_every_panel_and_the_sidebar_what_is_done_often():
         *("Resolution", "Simulated Shape", "Solver", "Advice", "Frames and Result", "Compare"),
     ]
     more = [
-        *("Per Collider", "Pairs", "Ties", "Springs", "Fields", "Field Weights", "Advanced", "Vibrations"),
+        *("Per Collider", "Pairs", "Ties", "Springs", "Fields", "Field Weights", "Pressure", "Advanced", "Vibrations"),
         *("Diagnostics", "Solver Report"),
     ]
     assert sidebar == sorted(often) and physics == sorted(often + more)

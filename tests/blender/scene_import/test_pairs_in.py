@@ -10,7 +10,7 @@ from sinew.blender_addon.objects.contact_groups import group_of, idle_tie_words,
 from sinew.blender_addon.scene_import.job_in import group_steps, make_job
 from sinew.blender_addon.setup import copying
 from sinew.blender_addon.window.stepwise import at_once
-from sinew.core.foundation.errors import SettingsError, TieError
+from sinew.core.foundation.errors import ChamberError, SettingsError, TieError
 from sinew.core.jobs.job.pair import PairSettings
 from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.preparation.prepare import prepare
@@ -199,3 +199,20 @@ def test_ties_are_copied_and_drawn(body, beside, add_mesh):
     copying.copy_settings(body, third)
     assert third.sinew.ties[0].other == beside and third.sinew.ties[0].strength == 0.5
     assert drawn_by(bpy.types.PHYSICS_PT_sinew_ties).labels == []
+
+
+def test_pressure_is_read_with_its_chamber(body):
+    """Keyed, of a gas or given, in the whole body or a vertex group; a group that is gone is told."""
+    assert make_job(body, bpy.context).body.chamber is None
+    settings = body.sinew.chamber
+    settings.enabled, settings.is_gas = True, False
+    for frame, value in ((1, 0.0), (4, 3000.0)):
+        settings.pressure = value
+        settings.keyframe_insert("pressure", frame=frame)
+    chamber = make_job(body, bpy.context).body.chamber
+    assert not chamber.is_gas and len(chamber.vertices) == 0
+    assert chamber.pressure[0] == 0.0 and chamber.pressure[-1] == 3000.0
+    settings.vertex_group = "Gone"
+    with pytest.raises(ChamberError, match="“Gone” of the chamber is gone"):
+        make_job(body, bpy.context)
+    assert "pressure" in drawn_by(bpy.types.PHYSICS_PT_sinew_pressure).properties

@@ -115,6 +115,7 @@ OWNERS: dict[type, Callable[..., Any]] = {
     sw.FibreCurve: lambda **given: muscle(
         curves=(sw.FibreCurve(**({"points": np.eye(3)[:2], "radii": np.zeros(2)} | given)),)
     ),
+    sw.Chamber: lambda **given: body(chamber=sw.Chamber(**given)),
     sw.Tie: lambda **given: body(ties=(sw.Tie(**({"other": "Ground"} | given)),)),
     sw.Ground: lambda **given: body(colliders=(sw.Ground(**given),)),
     sw.Material: lambda **given: body(materials=sw.Material(**given)),
