@@ -50,7 +50,7 @@ def _soft_body(made: Any, scene: dict[str, np.ndarray]) -> None:
     settings.pull = settings.push = 0.9
     settings.mass, settings.bend = 0.1, 1.0
     settings.use_self_collision = True
-    settings.collision_type, settings.ball_size = "MANUAL", 0.01
+    settings.collision_type, settings.ball_size = "MANUAL", float(scene["ball"])
     settings.step_min, settings.step_max = int(scene["substeps"]), 300
 
 
@@ -90,7 +90,7 @@ def main(source: str, target: str) -> None:
     with np.load(source, allow_pickle=False) as archive:
         scene = {key: archive[key] for key in archive.files}
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.context.scene.render.fps = 24
+    bpy.context.scene.render.fps = int(scene["fps"])
     bpy.context.scene.frame_end = int(scene["frames"]) + 1
     friction, heights = float(scene["friction"]), scene["heights"]
     _plate("Ground", -THICK, 0.0, friction)

@@ -1,8 +1,9 @@
 """MuJoCo's deformables in contact with one another, themselves and plates; runs in the peers' environment.
 
-Usage: ``python mujoco_meeting.py IN.npz OUT.npz``. Each body is a flex of tets with one stiffness; the ground is a
-plane, an upper plate, if any, a thick box with prescribed motion. Contacts are MuJoCo's own, softened by ``solref``,
-with given friction and radius.
+Usage: ``python mujoco_meeting.py IN.npz OUT.npz``. Each body is a flex of tets with one stiffness. ``material`` is 0
+for Saint Venant-Kirchhoff, 1 for Stable Neo-Hookean, experimental in MuJoCo 4.0. The ground is a plane, an upper plate,
+if any, a thick box with prescribed motion. Contacts are MuJoCo's own, softened by ``solref``, with given friction and
+radius.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _compile(scene: dict[str, np.ndarray]) -> mujoco.MjModel:
                 tets=_row(scene["tets"][of_tet == k] - own[0]),
                 own="auto" if scene["selves"] else "none",
                 friction=friction,
-                young=float(scene["youngs_modulus"]),
+                young=float(scene["youngs_modulus"][k]),
                 poisson=float(scene["poissons_ratio"]),
                 damping=float(scene["damping"]),
             )
@@ -65,7 +66,10 @@ def _compile(scene: dict[str, np.ndarray]) -> mujoco.MjModel:
         plate = _PLATE.format(height=scene["heights"][0] + THICK, thick=THICK, friction=friction)
     h, iterations = float(scene["time_step"]), int(scene["iterations"])
     text = _MJCF.format(h=h, iterations=iterations, friction=friction, plate=plate, bodies="\n    ".join(bodies))
-    return mujoco.MjModel.from_xml_string(text)
+    spec = mujoco.MjSpec.from_string(text)
+    for flex in spec.flexes:
+        flex.elastic3d = int(scene["material"])
+    return spec.compile()
 
 
 def main(source: str, target: str) -> None:

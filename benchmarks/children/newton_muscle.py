@@ -1,21 +1,20 @@
 """A bar with springs as fibres in Newton, by vertex block descent; runs in the peers' environment.
 
 Usage: ``python newton_muscle.py IN.npz OUT.npz``. Neo-Hookean tets on given masses, pins of mass 0, and a spring per
-edge along the fibres, whose stiffness and rest length are set in each frame. On the CPU, in single precision.
+edge along the fibres, whose stiffness and rest length are set in each frame.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 
 import newton
 import numpy as np
-import warp as wp
+from newton_frames import Scene, record, stepper
 
 
-def _model(bar: dict[str, np.ndarray]) -> newton.Model:
+def _model(bar: Scene) -> newton.Model:
     builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     masses = bar["masses"].copy()
     masses[bar["pinned"]] = 0.0
@@ -30,38 +29,15 @@ def _model(bar: dict[str, np.ndarray]) -> newton.Model:
     return builder.finalize(device="cpu")
 
 
-def _stepper(bar: dict[str, np.ndarray]) -> Callable[[int], np.ndarray]:
-    """Return a function that simulates a frame from the state before, and returns positions."""
+def _stepper(bar: Scene) -> Callable[[int], np.ndarray]:
     model = _model(bar)
-    solver = newton.solvers.SolverVBD(model, iterations=int(bar["iterations"]), particle_enable_tile_solve=False)
-    states, control = [model.state(), model.state()], model.control()
-    substeps, h = int(bar["substeps"]), float(bar["time_step"])
 
-    def frame(k: int) -> np.ndarray:
+    def activate(k: int) -> None:
         model.spring_stiffness.assign(bar["stiffness"][k].astype(np.float32))
         model.spring_rest_length.assign(bar["lengths"][k].astype(np.float32))
-        for _ in range(substeps):
-            states[0].clear_forces()
-            solver.step(states[0], states[1], control, None, h)
-            states.reverse()
-        return states[0].particle_q.numpy().astype(np.float64)
 
-    return frame
-
-
-def main(source: str, target: str) -> None:
-    """Simulate the bar and write positions and processor seconds of every frame."""
-    with np.load(source, allow_pickle=False) as archive:
-        bar = {key: archive[key] for key in archive.files}
-    wp.config.log_level = wp.LOG_WARNING
-    _stepper(bar)(0)  # compiles the kernels
-    frame, positions, seconds = _stepper(bar), [bar["positions"]], []
-    for k in range(len(bar["stiffness"])):
-        start = time.process_time()
-        positions.append(frame(k))
-        seconds.append(time.process_time() - start)
-    np.savez(target, positions=positions, seconds=seconds, version=newton.__version__)
+    return stepper(model, bar, activate)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    record(*sys.argv[1:], _stepper)

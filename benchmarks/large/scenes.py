@@ -108,9 +108,9 @@ class Played(NamedTuple):
     contact: ContactLoad
 
     @classmethod
-    def of(cls, scene: Scene) -> Played:
-        """Merge the bodies of the scene."""
-        whole = merge_models([smoothed(each) for each in scene.bodies])
+    def of(cls, scene: Scene, is_smoothed: bool = True) -> Played:
+        """Merge the bodies of the scene, of smoothed elements or plain tets."""
+        whole = merge_models([smoothed(each) if is_smoothed else each for each in scene.bodies])
         names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
         places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
         colliders = ColliderSet(names, triangles, tuple(each[None] for each in places))

@@ -88,6 +88,7 @@ def _question(model: Model, stiffness: float, rising: int) -> dict[str, np.ndarr
     lengths = (1.0 - SHORTENING * _activation(rising)) * SIZE[0] / CELLS[0]
     mu, lam = lame_parameters(MODULUS, RATIO)
     return {
+        "frames": FRAMES,
         "positions": model.mesh.rest_positions,
         "tets": model.mesh.tets,
         "masses": model.lumped_masses,
