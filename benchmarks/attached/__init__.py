@@ -1,4 +1,4 @@
-"""Attached bodies: what holds bodies to each other, to colliders and to an animation."""
+"""Attached bodies: regions that move the flesh, ties to bodies and colliders, pressure in chambers."""
 
 from __future__ import annotations
 

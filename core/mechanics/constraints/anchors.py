@@ -43,6 +43,13 @@ CONFORMING, LOOSE = 10.0, 10.0
 samples of a narrow strip in a tet share up to ``LOOSE E h`` in addition to their stiffness by area.
 """
 
+REGION = 0.45
+"""Factor on kappa, the cell side divided by the thickness of the compliant layer, for kinematic regions.
+
+Tet vertices inside the region stiffen the cut tets, so the layer is thicker. The factor is fitted to the torques of
+spheres and cylinders that turn in flesh (``bench attached``).
+"""
+
 SPACING = 1.0 / 6.0
 """Distance between samples, in sides of the smallest cell that contains a pin."""
 
@@ -116,9 +123,12 @@ def anchors(
     target_weights = sp.csr_matrix(
         (barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned))
     )
-    kappa = np.full(len(area), CONFORMING)
-    if not conforms(mesh):
-        kappa = clamp_layer_kappa(np.sqrt(part) / sides[found.tet_indices])
+    kappa = clamp_layer_kappa(np.sqrt(part) / sides[found.tet_indices])
+    if conforms(mesh):
+        kappa[:] = CONFORMING
+    if own is not None:
+        inner = (corners >= own).any(axis=1)
+        kappa[inner] = REGION * clamp_layer_kappa(np.sqrt(part[inner]) / sides[found.tet_indices[inner]])
     return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), target_weights)
 
 

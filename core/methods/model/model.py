@@ -351,7 +351,8 @@ def _checked_pins(mesh: TetMesh, pinned: np.ndarray) -> np.ndarray:
         raise PinError("A pinned vertex is not a vertex of the mesh.", "Choose the pins again.")
     if len(pinned) == len(mesh.rest_positions):
         raise PinError(
-            "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
+            "Every vertex is pinned: nothing is left to move.",
+            "Pin fewer vertices, let fewer or smaller regions hold the flesh, or raise the resolution.",
         )
     return pinned
 

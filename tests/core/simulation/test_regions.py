@@ -13,6 +13,7 @@ from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.scene_files.scene_file import read_scene, scene_inputs
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.simulation.frame_loop.bake import bake
+from sinew.core.simulation.frame_loop.live import LiveBody
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
 
@@ -174,3 +175,53 @@ def test_a_scene_file_has_regions(tmp_path):
     assert region.name == "bone.npz" and region.held.tolist() == [True, True, False, False]
     assert np.allclose(region.positions[:, 0, 2], [0.0, 0.01, 0.02, 0.03])
     assert tmp_path / "bone.npz" in scene_inputs(tmp_path / "scene.toml")
+
+
+def test_live_goes_on_with_the_last_frame():
+    job = followed_bar(4, "subspace_mixed_fem", modes=6).extended()
+    prepared = prepare(job)
+    live = LiveBody(job, prepared)
+    frames = [prepared.space.vertices(live.reset().state.positions)]
+    frames += [prepared.space.vertices(live.advance(()).state.positions) for _ in range(7)]
+    assert off_targets(job, prepared, frames[:5]).max() <= 1e-9
+    own = prepared.pin_springs.pinned.regions.owners == 0
+    assert np.abs(frames[-1][own] - frames[4][own]).max() <= 1e-9
+
+
+def test_flesh_with_self_contact_follows():
+    job = followed_bar(5, "newton", max_iterations=20).with_body(contact=sw.Contact(self_contact=True))
+    frames = list(sw.simulate(job))
+    X = frames[0].vertices
+    own = job.body.regions[0].contains(X)
+    goals = job.body.regions[0].follow(X[own])
+    assert own.any() and max(np.abs(f.vertices[own] - g).max() for f, g in zip(frames, goals, strict=True)) <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("solver", "match"),
+    [("subspace_mixed_fem", {"match_full_space": True}), ("mixed_fem", {"match_resolution": True, "match_cells": 20})],
+)
+def test_matched_flesh_follows(solver, match):
+    job = followed_bar(4, solver, modes=6, **match)
+    prepared, frames = simulated(job)
+    assert prepared.matching is not None
+    assert off_targets(job, prepared, frames).max() <= 1e-9
+
+
+def test_a_region_holds_for_statics():
+    job = followed_bar(3, "mixed_fem", integrator="statics", max_iterations=30)
+    prepared, frames = simulated(job)
+    assert off_targets(job, prepared, frames).max() <= 1e-9
+    with pytest.raises(sw.SinewError, match="no static equilibrium"):
+        keyed(job, [1, 1, 0]).check()
+
+
+def test_flesh_inside_a_region_is_prescribed_for_a_solid():
+    solid = sw.Solid.of(followed_bar(3))
+    assert len(solid.pinned) == followed_bar(3).body.regions[0].contains(solid.rest).sum() > 0
+    assert solid.pin_springs().nnz and solid.modes(1)[0][0] > 1.0, "no rigid motions are left"
+
+
+def test_a_region_that_holds_everything_is_refused():
+    with pytest.raises(sw.SinewError, match="Every vertex is pinned"):
+        prepare(followed_bar(3, regions=(turning_bone(3, (-1.0, -1.0, -1.0), (3.0, 3.0, 3.0)),)))
