@@ -245,8 +245,10 @@ def place_words(material: Any, is_first: bool) -> str:
         conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []
         conditions += ["where its map is painted"] if material.vertex_group else []
+        moves = ", and moves everything inside its region" if material.is_followed else ""
         return (
-            f"Overrides painted materials {', '.join(conditions)}; if several overlap, the lowest in the list applies"
+            f"Overrides painted materials {', '.join(conditions)}{moves}; if several overlap, the lowest in the list "
+            "applies"
         )
     if material.vertex_group:
         return "Used where its map is painted; overlapping materials blend"

@@ -13,6 +13,7 @@ from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.core.foundation.errors import MeshError
 from sinew.core.simulation.frame_loop.single_body import simulate_body
 from sinew.core.simulation.preparation.prepare import prepare
+from sinew.ui.materials import place_words
 
 from ..scenes import CUBE, edits, keyed
 
@@ -71,7 +72,9 @@ def test_a_rigid_bone_moves_the_flesh_through_a_bake(bone, saved):
 
 
 def test_switched_off_it_is_stiff_only(bone):
+    assert "moves everything inside its region" in place_words(bone.material, False)
     bone.material.follows = False
+    assert "moves" not in place_words(bone.material, False)
     assert job_of(bone).body.regions == () and len(job_of(bone).body.layers) == 1
     bone.material.follows, bone.material.region = True, None
     assert job_of(bone).body.regions == ()
