@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.foundation.schema.tracks import at_frames, extend, fits, interleave, samples_at, steps_of, truncate
+from sinew.core.foundation.schema.tracks import (
+    at_frames,
+    extend,
+    fits,
+    interleave,
+    resample,
+    samples_at,
+    steps_of,
+    truncate,
+)
 
 from .jobs import at_steps
 
@@ -91,3 +100,12 @@ def test_matrices_are_tracks_too():
     matrices[:, 1, 0] = np.sin(angles)
     matrices[:, 0, 1] = -np.sin(angles)
     assert np.array_equal(interleave(*split(matrices, 3)), matrices)
+
+
+def test_resampled_tracks_keep_frames_and_lines():
+    track = np.random.default_rng(0).normal(size=(4, 2, 3))
+    fine = resample(track, 4, 3)
+    assert np.array_equal(fine[::3], track) and np.allclose(fine[1], (2.0 * track[0] + track[1]) / 3.0)
+    assert np.allclose(resample(resample(track, 4, 2), 4, 6), resample(track, 4, 6))
+    assert np.array_equal(resample(track[:1], 4, 2), np.repeat(track[:1], 7, axis=0))
+    assert resample(track[:1], 1, 5).shape == (1, 2, 3)

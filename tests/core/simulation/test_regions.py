@@ -12,6 +12,7 @@ from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.scene_files.scene_file import read_scene, scene_inputs
 from sinew.core.jobs.store.frame_store import FrameStore
+from sinew.core.methods.solvers.kinematic_targets import PinExtension
 from sinew.core.simulation.frame_loop.bake import bake
 from sinew.core.simulation.frame_loop.live import LiveBody
 from sinew.core.simulation.frame_loop.single_body import simulate_body
@@ -225,3 +226,28 @@ def test_flesh_inside_a_region_is_prescribed_for_a_solid():
 def test_a_region_that_holds_everything_is_refused():
     with pytest.raises(sw.SinewError, match="Every vertex is pinned"):
         prepare(followed_bar(3, regions=(turning_bone(3, (-1.0, -1.0, -1.0), (3.0, 3.0, 3.0)),)))
+
+
+def test_skin_over_a_region_collides():
+    """Only tets with springs of pinned skin are exempt from contact."""
+    job = followed_bar(3)
+    pins = np.flatnonzero(job.body.surface.positions[:, 0] < 1e-9)
+    for pinned, exempt in ((pins[:0], 0), (pins, 1)):
+        held = prepare(sw.Job(bodies=replace(job.body, **pins_at(job, pinned)), frame_end=3)).pin_springs.pinned
+        assert len(held.anchors(1).factors) and bool(len(held.pinned_tets(1))) == bool(exempt)
+
+
+def pins_at(job, pinned):
+    return {"pinned_vertices": pinned, "pin_positions": job.body.surface.positions[pinned], "pin_held": None}
+
+
+@pytest.mark.parametrize(("h", "share"), [(1e3, 1.0), (1e-6, 0.0)])
+def test_flesh_moves_along_with_a_region_as_far_as_sound(h, share):
+    model = prepare(followed_bar(3)).model
+    x, shift = model.mesh.rest_positions.copy(), np.array([0.1, 0.2, -0.3])
+    free = np.setdiff1d(np.arange(len(x)), model.pinned)
+    far = free[x[free, 0] > 0.35]
+    moved = x.copy()
+    PinExtension(model, h).extend(moved, np.tile(shift, (len(model.pinned), 1)))
+    assert np.allclose(moved[far] - x[far], share * shift, atol=1e-4)
+    assert np.array_equal(moved[model.pinned], x[model.pinned])
