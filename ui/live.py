@@ -42,6 +42,8 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
         wrapped(layout, f"Modifiers not shown in live mode: {', '.join(names)}", context, "MODIFIER")
     if _meets_more_exactly(obj, context):
         wrapped(layout, "In live mode the body can penetrate colliders slightly; in a bake it cannot.", context, "INFO")
+    if obj.sinew.ties:
+        wrapped(layout, "Ties act in bakes, not in live mode.", context, "INFO")
     wrapped(layout, settings.message, context, "INFO")
     draw_points(layout, obj.sinew.bake, context)
     if session is not None and session.state.ready:

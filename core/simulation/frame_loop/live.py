@@ -9,6 +9,7 @@ take, which is a recorded live session, therefore equals a bake with the springs
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +58,9 @@ class LiveBody:
     """
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
+        # Ties act in bakes only. The body would be pushed away from what it is tied to.
+        tied = [k for k, each in enumerate(job.body.colliders) if each.name in {tie.other for tie in job.body.ties}]
+        prepared = replace(prepared, loads=prepared.loads.without(tied))
         self._job, self._prepared = job, prepared
         self._stepper, self._by_hand = Stepper(job, prepared), InteractiveChange()
         self._points: dict[int, object] = {}
