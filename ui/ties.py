@@ -32,9 +32,11 @@ def draw_ties(layout: Any, context: Any, obj: Any) -> None:
     column.prop_search(tie, "vertex_group", obj, "vertex_groups")
     column.prop(tie, "distance")
     draw_keyed(column, tie, "strength")
-    row = column.row(heading="Break")
+    row = column.row(heading="Break (Pa)")
     row.prop(tie, "use_breaking", text="")
     value = row.row()
     value.active = tie.use_breaking
     value.prop(tie, "breaking_stress", text="")
     wrapped(layout, contact_groups.idle_tie_words(tie), context, "ERROR")
+    if others := [each for each in contact_groups.group_of(obj, context) if each != obj]:
+        wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
