@@ -155,5 +155,5 @@ def convergence() -> Iterable[Row]:
 
 def _in_handles(moment: Moment, count: int) -> np.ndarray:
     """Return the positions after a step of the multilevel solver without polishing, converged in its subspace."""
-    settings = {"handles": count, "polishing_iterations": 1, "subspace_tolerance": 1e-6, "max_iterations": 400}
+    settings = {"handles": count, "polishing": 1, "subspace_tolerance": 1e-6, "max_iterations": 400}
     return moment.advanced(solver="multilevel_published", polished=False, **settings)[0].positions

@@ -61,7 +61,7 @@ def kooshball() -> Iterable[Row]:
     _same, _report, cost, _solver = moment.advanced(solver="newton", linear_solver="cholmod")
     yield row(case, "tets", len(moment.whole.mesh.tets))
     for polishing in (10, 40, 160):
-        end, report, seconds, _solver = moment.advanced(polishing_iterations=polishing, handles=64, **PUBLISHED)
+        end, report, seconds, _solver = moment.advanced(polishing=polishing, handles=64, **PUBLISHED)
         error = np.linalg.norm(end.positions - full.positions, axis=1).max() / moment.diagonal
         yield row(case, f"Newton iterations, {polishing} polishing", report.iterations)
         yield row(case, f"time over Newton's with CHOLMOD, {polishing} polishing", seconds / cost)

@@ -19,7 +19,7 @@ from ..registry import Case, Row, row
 from .bodies import SCENES, Direction, Moment, basketball, moment_of
 
 TETS = {name: (16_000, 100_000) for name in ("jelly", "slabs", "basketball", "roller")}
-SETTINGS = {"kooshball": {"handles": 64, "polishing_iterations": 40}}
+SETTINGS = {"kooshball": {"handles": 64, "polishing": 40}}
 """Settings of scenes with thin parts; the paper's kooshball has 400 handles and 40 iterations (Table 1)."""
 
 STEPS_BEFORE = 2

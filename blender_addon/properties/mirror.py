@@ -71,4 +71,6 @@ def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
     default = number_of(own) if callable(options.get("items")) else own
     label = label or name.replace("_", " ").title()
     words = f"{label} ({unit})" if unit else label
+    if unit == "m/s":
+        options.setdefault("precision", 4)  # speeds of slow creeping, which two digits would show as 0
     return _KINDS[type(own)](words, field.metadata["help"], **{**bounds, **options, "default": default})

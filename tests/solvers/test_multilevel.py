@@ -92,7 +92,7 @@ def test_bodies_of_a_merged_model_have_their_own_handles():
     assert system.levels._affine.count == 2
 
 
-def test_the_automatic_number_of_polishing_iterations_follows_the_size_of_the_clusters():
+def test_the_automatic_number_of_polishing_follows_the_size_of_the_clusters():
     assert MultilevelSystem(_bar(), 16, 0).levels.polishing == 20
     assert MultilevelSystem(_bar(cells=(120, 2, 2)), 1, 0).levels.polishing == 40
 

@@ -172,7 +172,7 @@ MULTILEVEL_PUBLISHED = replace(
             "a creature. Bodies in contact share theirs: stiff ones need few",
             is_advanced=True,
         ),
-        "polishing_iterations": number(
+        "polishing": number(
             0,
             0,
             1000,

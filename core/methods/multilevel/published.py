@@ -19,7 +19,7 @@ class MultilevelSolver(NewtonSolver):
     :class:`NewtonSolver`. Hessians are recomputed in every iteration and summed over all tets: lagged Hessians and
     cubature save little here (``docs/benchmarks/multilevel.md``).
 
-    Settings: ``handles`` per body; ``polishing_iterations``, 0 for 20 or 40 by the size of the clusters;
+    Settings: ``handles`` per body; ``polishing``, 0 for 20 or 40 by the size of the clusters;
     ``subspace_tolerance``, m/s: if positive, a step ends by the criterion of the paper, ``|d_s| / (h n) < tolerance``
     with the subspace's part d_s of the direction and n vertices. Otherwise it ends by the stop rule of all solvers. The
     others are those of :class:`StepSolver`, except those of linear solvers.
@@ -29,7 +29,7 @@ class MultilevelSolver(NewtonSolver):
 
     def linear_system(self, model: Space) -> MultilevelSystem:
         """Return the linear system of a model, solved by three levels."""
-        return MultilevelSystem(model, self.settings.handles, self.settings.polishing_iterations)
+        return MultilevelSystem(model, self.settings.handles, self.settings.polishing)
 
     def check_convergence(
         self,
