@@ -117,36 +117,41 @@ def check_group(jobs: Sequence[Job]) -> None:
     """
     check_pairs(jobs)
     lead = jobs[0]
+    off = "turn off contact with bodies for one body (Collide With > Soft Bodies)"
+    both, mend = "collide", f"Give both equal settings, or {off}."
+    if any(job.body.ties for job in jobs):
+        both, mend = "are baked together", f"Give both equal settings, remove the tie between them, or {off}."
     for job in jobs:
         name, other = job.body.name, lead.body.name
         if not job.body.solver.kind.supports_contact:
-            labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.supports_contact)
-            uses = "self-contact" if len(jobs) == 1 else "contact with bodies"
-            off = "turn off its contact settings (Collisions > Collide With in Blender)"
-            if any(each.body.ties for each in jobs):
-                uses, off = "ties", "remove its ties"
-            raise SettingsError(
-                f"“{name}” uses {uses}, which {job.body.solver.kind.label} cannot compute.",
-                f"Choose {labels} for it, or {off}.",
-            )
+            raise _unsupported(job, jobs)
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
-                f"“{other}” and “{name}” collide, but differ in frame range, frame rate or pre-roll.",
-                "Give both equal settings, or turn off contact with bodies for one body (Collide With > Soft Bodies).",
+                f"“{other}” and “{name}” {both}, but differ in frame range, frame rate or pre-roll.", mend
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
             first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
             raise SettingsError(
-                f"“{first}” and “{second}” collide, but one is in a subspace and the other is not.",
-                "Give both the same Solver, or turn off contact with bodies for one body (Collide With > Soft Bodies).",
+                f"“{first}” and “{second}” {both}, but one is in a subspace and the other is not.",
+                mend.replace("equal settings", "the same Solver"),
             )
         same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
         if replace(job.body.solver, **same) != lead.body.solver:
             differ = "; ".join(details("solver", lead, job))
-            raise SettingsError(
-                f"“{other}” and “{name}” collide, but differ in solver settings ({differ}).",
-                "Give both equal settings, or turn off contact with bodies for one body (Collide With > Soft Bodies).",
-            )
+            raise SettingsError(f"“{other}” and “{name}” {both}, but differ in solver settings ({differ}).", mend)
+
+
+def _unsupported(job: Job, jobs: Sequence[Job]) -> SettingsError:
+    """Return the error for a body whose solver computes neither contact nor ties."""
+    labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.supports_contact)
+    uses = "self-contact" if len(jobs) == 1 else "contact with bodies"
+    off = "turn off its contact settings (Collisions > Collide With in Blender)"
+    if any(each.body.ties for each in jobs):
+        uses, off = "ties", "remove its ties"
+    return SettingsError(
+        f"“{job.body.name}” uses {uses}, which {job.body.solver.kind.label} cannot compute.",
+        f"Choose {labels} for it, or {off}.",
+    )
 
 
 def check_pairs(jobs: Sequence[Job]) -> None:

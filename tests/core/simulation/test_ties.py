@@ -189,7 +189,7 @@ def test_what_is_wrong_is_told():
         Tie("A", strength=np.array([-1.0]))
     with pytest.raises(TieError, match="does not name"):
         Tie("")
-    with pytest.raises(SettingsError, match="differ in frame range"):
+    with pytest.raises(SettingsError, match="“A” and “B” are baked together, but differ in frame range"):
         frames_of([box("A", 0.0, 8), box("B", 0.2, 6, ties=(Tie("A"),))])
 
 
