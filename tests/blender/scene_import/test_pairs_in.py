@@ -198,7 +198,7 @@ def test_ties_are_copied_and_drawn(body, beside, add_mesh):
     bpy.ops.sinew.enable()
     copying.copy_settings(body, third)
     assert third.sinew.ties[0].other == beside and third.sinew.ties[0].strength == 0.5
-    assert drawn_by(bpy.types.PHYSICS_PT_sinew_ties).labels == ["Baked together with “Other”."]
+    assert drawn_by(bpy.types.PHYSICS_PT_sinew_ties).labels == ["Baked together with “Body”, “Other”."]
 
 
 def test_pressure_is_read_with_its_chamber(body):

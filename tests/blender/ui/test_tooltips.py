@@ -11,7 +11,7 @@ from sinew.blender_addon.properties import overlay_properties, preferences, prop
 GROUPS = (*properties.CLASSES, overlay_properties.SinewOverlays, preferences.SinewPreferences)
 KEPT = {"SinewBake", "SinewVibration", "SinewPickedVertex", "SinewPicks", "SINEW_OT_apply_bake"}
 """Groups of what is remembered and never set: words, but no typical values."""
-NO_NUMBER = {"active_material", "active_spring", "active_pair", "active_collider", "active_vibration"}
+NO_NUMBER = {"active_material", "active_spring", "active_pair", "active_tie", "active_collider", "active_vibration"}
 SHORTEST = 15
 UNIT = re.compile(
     r"\bPa\b|kg|N/m|m/s²|1/s|\bm\b|\bs\b|\bJ\b|kPa|no unit|own unit|\bpart\b|Part of|weight|unit beside|unit above"
