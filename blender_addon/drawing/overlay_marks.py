@@ -75,7 +75,7 @@ def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray
     ``nodes`` (k,): vertex indices of the nodes.
     ``positions`` (n,3): vertex positions of the body.
     """
-    from ...core.jobs.job.body import MOST_NODES  # they import kernels, which must not delay Blender's start
+    from ...core.jobs.job.dynamic_nodes import MOST_NODES  # they import kernels, which must not delay Blender's start
     from ...core.methods.model.nodes import radii
 
     if not 0 < len(nodes) <= MOST_NODES:

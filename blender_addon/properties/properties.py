@@ -64,15 +64,11 @@ METHODS = (
         "Tetrahedra that keep every vertex of the surface. Made in seconds, from closed meshes that do not intersect "
         "themselves. The tetrahedra are never coarser than the mesh. Needs TetGen, from a separate zip file",
     ),
+    ("rigid", "Rigid", "A rigid body with the mass and the inertia of the closed mesh, such as a bone"),
 )
 ELEMENTS = (
     ("smoothed", "Smoothed", "Each group of tetrahedra around an edge has one mean strain. Accurate with few cells"),
-    (
-        "plain",
-        "Plain Tetrahedra",
-        "Each tetrahedron has its own strain. Too stiff in bending and torsion, and near the largest Poisson's ratio "
-        "also in volume. Serves for comparison with Smoothed",
-    ),
+    ("plain", "Plain Tetrahedra", "Each tetrahedron has its own strain: too stiff in bending, torsion and volume"),
 )
 BASES = (
     ("modes", "Modes", "Lowest skinning modes, which move the whole body: best for bending, and for most bodies"),

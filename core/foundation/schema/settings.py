@@ -97,12 +97,15 @@ class ResolutionSettings:
     """Settings of the tetrahedral mesh.
 
     ``method``: ``lattice`` (body-centred cubic cells around the surface: seconds, any mesh), ``robust`` (fTetWild:
-    follows the surface, minutes, any mesh) or ``clean`` (TetGen: keeps every vertex of a closed surface without
-    self-intersections, seconds). ``elements``: ``smoothed`` (the tetrahedra around common edges share their mean
+    follows the surface, minutes, any mesh), ``clean`` (TetGen: keeps every vertex of a closed surface without
+    self-intersections, seconds) or ``rigid`` (one tetrahedron with the closed surface's mass and moments of inertia and
+    a fixed, high stiffness, for bones). ``elements``: ``smoothed`` (the tetrahedra around common edges share their mean
     strain) or ``plain`` (each has its own strain, which is too stiff in bending, torsion and volume).
     """
 
-    method: str = choice("lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean"))
+    method: str = choice(
+        "lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean", "rigid")
+    )
     cells_across: int = number(
         20, 2, 400, "", "Cells along the body's longest side. Start at 12; a warning appears if thin parts need more"
     )

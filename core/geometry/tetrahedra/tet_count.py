@@ -150,6 +150,8 @@ def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, fines
     ``cells_across``: number of cells along the longest side.
     ``finest``: factor by which cells are smaller where the surface is fully painted.
     """
+    if method == "rigid":
+        return 1.0
     side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
     cells, squares = measure.volume / side**3, measure.area / side**2
     if measure.samples is not None and finest > 1.0:

@@ -10,6 +10,7 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from .ftetwild_mesh import robust_tets
 from .lattice import lattice_tets
+from .rigid_tet import rigid_tet
 from .tetgen_mesh import clean_tets
 
 
@@ -19,7 +20,8 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
     Parameters
     ----------
     surface : SurfaceMesh
-        In metres. It may be open, non-manifold, self-intersecting or inside-out, except for the method ``clean``.
+        In metres. It may be open, non-manifold, self-intersecting or inside-out, except for the methods ``clean`` and
+        ``rigid``.
     resolution : ResolutionSettings
         Method and cell size.
     fineness : (n,) or None
@@ -39,5 +41,5 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
     return tets
 
 
-METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}
+METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets, "rigid": rigid_tet}
 """Meshing functions by the name of the method, ``ResolutionSettings.method``."""

@@ -23,6 +23,7 @@ from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ...mechanics.materials.layer import Layer
 from .absorber import Absorber
 from .chamber import Chamber
+from .dynamic_nodes import check_nodes
 from .environment import Collider, Ground, Spring
 from .force_field import ForceField
 from .muscle import Muscle, check_muscles
@@ -34,10 +35,6 @@ VIBRATION_STIFFNESS = 0.1, 10.0
 """Lowest and highest factor on the stiffness of a vibration."""
 MOST_CONTROLLED = 40
 """Largest number of controlled vibrations, equal to the largest number of matched ones."""
-MOST_NODES = 200
-"""Largest number of dynamic nodes, the vertices that ConJac integrates in time. Each costs three right-hand sides per
-step.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,6 +237,11 @@ class Body:
         return self.tets is None and self.resolution.method == "lattice"
 
     @property
+    def is_rigid(self) -> bool:
+        """True if the body is one stiff tetrahedron with the mass and the moments of inertia of its surface."""
+        return self.tets is None and self.resolution.method == "rigid"
+
+    @property
     def first_positions(self) -> np.ndarray:
         """Surface positions at the first frame, (n,3) m, in world space."""
         return self.surface.positions if self.initial_shape is None else self.initial_shape
@@ -405,7 +407,7 @@ class Body:
                 "Choose ConJac or Mixed FEM, or remove Ground and Colliders.",
             )
         if kind.takes_nodes:
-            self._check_nodes()
+            check_nodes(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
         check_method(self.solver, self.vibration_stiffness is not None)
         check_static(self.solver, self.pin_held, self.regions, self.goal is not None)
         for material in self.materials:
@@ -429,16 +431,6 @@ class Body:
             region.surface.validate()
         if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
-
-    def _check_nodes(self) -> None:
-        if len(self.dynamic_nodes) > MOST_NODES:
-            raise SettingsError(
-                f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",
-                "Choose fewer (Propose Nodes): 4 to 32 nodes suffice.",
-            )
-        both = np.intersect1d(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
-        if len(both):
-            raise PinError(f"Vertex {both[0]} is pinned and a dynamic node.", "Remove it from the nodes or the pins.")
 
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:

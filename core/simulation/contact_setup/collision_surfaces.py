@@ -193,11 +193,13 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
     """Return the collision surface of a body that collides with other bodies or with itself.
 
     The surface of a body on a lattice is its skin (:mod:`.cached_collision_proxy`), which is read from the store, or
-    computed and stored. The surface of any other body is the boundary of its tets. The boundary of a lattice would
-    extend beyond the body, while the skin is close to the render surface.
+    computed and stored. The surface of a rigid body is its render surface, and that of any other body the boundary of
+    its tets. The boundary of a lattice would extend beyond the body, while the skin is close to the render surface.
 
     Raises MeshError if the lattice is too coarse for a skin.
     """
+    if job.body.is_rigid:
+        return render_surface(job, mesh)
     if not job.body.is_lattice:
         return _boundary(mesh)
     return CollisionSurface(*cached_skin(job, mesh, store))
@@ -207,9 +209,9 @@ def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) ->
     """Return the render surface of a body as a collision surface.
 
     Faces are subdivided until no edge is longer than the mean edge of the tets, so that the surface can follow the
-    deformation of the tets.
+    deformation of the tets. Those of a rigid body are not.
     """
-    whole = subdivide_faces(job.body.surface, mesh.mean_edge)
+    whole = subdivide_faces(job.body.surface, np.inf if job.body.is_rigid else mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 

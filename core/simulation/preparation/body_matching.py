@@ -113,14 +113,14 @@ def body_matching(
     """Return the method that corrects the body's vibrations, and a report.
 
     The method gives the body the vibrations of a more accurate model, scales single vibrations by the user's factors,
-    or both. It is None if neither is requested or possible. Only pins that hold in all frames after the first count.
+    or both. It is None for rigid bodies, and if neither is possible. Only pins in all frames after the first count.
 
     ``pinned``, ``pins``: pins of the surface and of the solver's unknowns. ``points``: surface vertices as functions of
     the unknowns. ``collides``: True if the body is solved together with other bodies.
     """
     (solver, reason), factors = _requested(job, subspace), job.body.vibration_stiffness
     finer: _Finer | None = None
-    if not solver.is_matched and factors is None:
+    if job.body.is_rigid or (not solver.is_matched and factors is None):
         return None, Match(reason)
     before = store.match() if store is not None else ""
     if before.startswith(REFUSED):

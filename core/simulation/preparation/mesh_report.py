@@ -66,7 +66,7 @@ def mesh_report(
             *layer_warnings(job, mesh, fields),
             *scale_warnings(job),
             *overlap_warnings(job, mesh),
-            *_of_embedding(embedding),
+            *(() if job.body.is_rigid else _of_embedding(embedding)),
             *filter(None, [cache_warning(), THREADS_WARNING]),
             *_of_pins(job, mesh, embedding, pinned),
             *pin_rotation_warnings(job),

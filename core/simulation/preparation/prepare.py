@@ -271,7 +271,8 @@ def _subspace(
     if fibres:
         model = replace(model, activation_modes=activation_modes(job, fibres, model, pinned))
     solver = job.body.solver
-    return cached_subspace(model, solver.modes, solver.cubature_points, store, on_progress, solver.subspace_basis)
+    modes = 1 if job.body.is_rigid else solver.modes  # one constant weight, which moves a tet in every affine way
+    return cached_subspace(model, modes, solver.cubature_points, store, on_progress, solver.subspace_basis)
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:

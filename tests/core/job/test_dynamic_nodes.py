@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.foundation.errors import PinError, SettingsError
-from sinew.core.jobs.job import body
+from sinew.core.jobs.job import dynamic_nodes
 from sinew.core.jobs.job.environment import Ground
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.job.job_changes import described
@@ -61,7 +61,7 @@ def test_a_pinned_one_is_refused(job, takes_nodes):
 
 
 def test_too_many_are_refused(job, takes_nodes, monkeypatch):
-    monkeypatch.setattr(body, "MOST_NODES", 3)
+    monkeypatch.setattr(dynamic_nodes, "MOST_NODES", 3)
     free = np.setdiff1d(np.arange(len(job.body.surface.positions)), job.body.pinned_vertices)
     job.with_body(dynamic_nodes=free[:3]).check()
     with pytest.raises(SettingsError, match="4 dynamic nodes, more than 3") as raised:
