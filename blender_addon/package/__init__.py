@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = """
-    Body Chamber Collider Contact FibreCurve Frame Ground Job KinematicRegion Material Muscle MuscleSettings Resolution
-    SinewError Solid Solver Spring Surface Tie
+    Body Chamber Collider Contact FibreCurve Frame Ground Job Joint KinematicRegion Material Muscle MuscleSettings
+    Resolution SinewError Solid Solver Spring Surface Tie
     muscle_preset read_scene read_surface read_tets register_energy simulate sweep write
 """.split()
 

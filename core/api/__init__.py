@@ -15,6 +15,7 @@ from ..jobs.job.body import Body
 from ..jobs.job.chamber import Chamber
 from ..jobs.job.environment import Collider, Ground, Spring
 from ..jobs.job.job import Job
+from ..jobs.job.joint import Joint
 from ..jobs.job.muscle import FibreCurve, Muscle
 from ..jobs.job.tie import Tie
 from ..jobs.scene_files.scene_file import read_scene
@@ -36,6 +37,7 @@ __all__ = [
     "Frame",
     "Ground",
     "Job",
+    "Joint",
     "KinematicRegion",
     "Material",
     "Muscle",

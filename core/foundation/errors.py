@@ -70,7 +70,7 @@ class ChamberError(SinewError):
 
 
 class TieError(SinewError):
-    """A tie joins no points, has no partner, or has an invalid strength."""
+    """A tie joins no points, or a tie or joint has no partner or invalid values."""
 
 
 class ColliderError(SinewError):

@@ -6,7 +6,8 @@ The point still follows an affine motion of that tet exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -54,6 +55,16 @@ class Embedding:
         ``points``: indices, or a mask (n,).
         """
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
+
+    def shifted(self, first: int) -> Embedding:
+        """Return the embedding in a merged mesh in which the tets begin at the index ``first``."""
+        return replace(self, tet_indices=self.tet_indices + first)
+
+    @classmethod
+    def joined(cls, several: Sequence[Embedding]) -> Embedding:
+        """Return one embedding of the points of several embeddings in one mesh."""
+        names = "tet_indices", "barycentric", "outside"
+        return cls(*(np.concatenate([getattr(each, name) for each in several]) for name in names))
 
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
         """Return the positions (n,3) of the embedded points.

@@ -26,6 +26,7 @@ from .chamber import Chamber
 from .dynamic_nodes import check_nodes
 from .environment import Collider, Ground, Spring
 from .force_field import ForceField
+from .joint import Joint, check_joints
 from .muscle import Muscle, check_muscles
 from .pair import GroupMember, PairSettings, check_partners
 from .static_bodies import check_static
@@ -95,6 +96,8 @@ class Body:
         Pressure in the body's cavities, or inside it.
     ties : tuple of Tie
         Ties to other bodies and to colliders.
+    joints : tuple of Joint
+        Joints with other bodies, with colliders and with the world.
     group_members : tuple of GroupMember
         The other bodies that are baked together with this body, set by ``groups.py``.
     group_index : int
@@ -151,6 +154,7 @@ class Body:
     pairs: tuple[PairSettings, ...] = field_spec("pair", word="collisions", default=())
     chamber: Chamber | None = field_spec("chamber", word="pressure", default=None)
     ties: tuple[Tie, ...] = field_spec("tie", word="ties", default=())
+    joints: tuple[Joint, ...] = field_spec("joint", word="ties", default=())
     group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
     group_index: int = field_spec("the body's index in its contact group", word="collisions", default=0)
     accelerations: np.ndarray | None = field_spec(
@@ -250,6 +254,11 @@ class Body:
     def has_contact(self) -> bool:
         """True if the body has self-contact, or contact with bodies in ``group_members``."""
         return bool(self.group_members) or self.contact.self_contact
+
+    @property
+    def attached(self) -> tuple[str, ...]:
+        """Names of the bodies and colliders that the body is tied to or has a joint with."""
+        return tuple(each.other for each in (*self.ties, *self.joints) if each.other)
 
     @property
     def mesh_colliders(self) -> tuple[Collider, ...]:
@@ -369,6 +378,7 @@ class Body:
         if self.chamber is not None:
             self.chamber.check(n, frames)
         check_ties(self.name, self.ties, n, frames)
+        check_joints(self.name, self.joints, frames)
         check_partners(self.name, self.pairs)
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
             raise FieldError(
@@ -409,7 +419,7 @@ class Body:
         if kind.takes_nodes:
             check_nodes(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
         check_method(self.solver, self.vibration_stiffness is not None)
-        check_static(self.solver, self.pin_held, self.regions, self.goal is not None)
+        check_static(self.solver, self.pin_held, self.regions, bool(self.goal or self.attached))
         for material in self.materials:
             energy(material.energy)
         for muscle in self.muscles:

@@ -67,8 +67,8 @@ def are_coupled(a: Body, b: Body) -> bool:
 
 
 def are_tied(a: Body, b: Body) -> bool:
-    """Return True if one of two bodies has a tie to the other."""
-    return any(tie.other == y.name for x, y in ((a, b), (b, a)) for tie in x.ties)
+    """Return True if one of two bodies has a tie to the other, or a joint with it."""
+    return any(y.name in x.attached for x, y in ((a, b), (b, a)))
 
 
 def can_collide(a: Body, b: Body) -> bool:
@@ -119,8 +119,8 @@ def check_group(jobs: Sequence[Job]) -> None:
     lead = jobs[0]
     off = "turn off contact with bodies for one body (Collide With > Soft Bodies)"
     both, mend = "collide", f"Give both equal settings, or {off}."
-    if any(job.body.ties for job in jobs):
-        both, mend = "are baked together", f"Give both equal settings, remove the tie between them, or {off}."
+    if any(job.body.ties or job.body.joints for job in jobs):
+        both, mend = "are baked together", f"Give both equal settings, remove what ties or joins them, or {off}."
     for job in jobs:
         name, other = job.body.name, lead.body.name
         if not job.body.solver.kind.supports_contact:
@@ -146,8 +146,8 @@ def _unsupported(job: Job, jobs: Sequence[Job]) -> SettingsError:
     labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.supports_contact)
     uses = "self-contact" if len(jobs) == 1 else "contact with bodies"
     off = "turn off its contact settings (Collisions > Collide With in Blender)"
-    if any(each.body.ties for each in jobs):
-        uses, off = "ties", "remove its ties"
+    if any(each.body.ties or each.body.joints for each in jobs):
+        uses, off = "ties or joints", "remove its ties and joints"
     return SettingsError(
         f"“{job.body.name}” uses {uses}, which {job.body.solver.kind.label} cannot compute.",
         f"Choose {labels} for it, or {off}.",

@@ -23,7 +23,7 @@ from .job_file import load_part, save_part
 SLOWEST = 1e-6
 """Smallest frame rate, 1/s. The largest frame rate is 1 / SLOWEST."""
 
-JOB_FORMAT = 9
+JOB_FORMAT = 10
 LAST_FRAME = 1048574
 """Largest frame number in Blender; its negative is the smallest."""
 

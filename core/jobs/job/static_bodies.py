@@ -15,11 +15,11 @@ FEWEST = 3
 """Fewest pinned vertices that hold a body."""
 
 
-def check_static(solver: SolverSettings, held: np.ndarray, regions: Sequence[KinematicRegion], has_goal: bool) -> None:
+def check_static(solver: SolverSettings, held: np.ndarray, regions: Sequence[KinematicRegion], is_held: bool) -> None:
     """Raise an error if the settings ask for the equilibrium of a body that has none.
 
-    ``held`` (frames,p) bool: True while a pin is held. ``regions``: kinematic regions; one holds a body. ``has_goal``:
-    True if a goal pulls the body to positions.
+    ``held`` (frames,p) bool: True while a pin is held. ``regions``: kinematic regions; one holds a body. ``is_held``:
+    True if a goal, a tie or a joint may hold the body.
     """
     if solver.integrator != statics.NAME or not solver.kind.integrates:
         return
@@ -29,7 +29,7 @@ def check_static(solver: SolverSettings, held: np.ndarray, regions: Sequence[Kin
             "Choose Mixed FEM, or another Integration.",
         )
     counts = held.sum(axis=1) + FEWEST * np.sum([region.held for region in regions], axis=0)
-    if not has_goal and counts.min() < FEWEST:
+    if not is_held and counts.min() < FEWEST:
         raise PinError(
             f"A body with fewer than {FEWEST} pins has no static equilibrium, since it can turn.",
             f"Pin at least {FEWEST} vertices in all frames, or choose another Integration.",

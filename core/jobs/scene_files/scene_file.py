@@ -59,6 +59,16 @@
     # box, vertices or weights        # where on this body's surface; default: everywhere
     strength = [[1, 1], [20, 0]]      # factor on its stiffness, by frame, or one number
 
+    [[joint]]                         # joint of a rigid body (method = "rigid") with another one; fields of Joint
+    other = "upper arm"               # name of that body or collider; default: the world
+    kind = "hinge"                    # or "ball", "weld"
+    position = [0, 0, 1]              # at rest, m
+    axis = [0, 1, 0]
+    limits = [0, 2.4]                 # smallest and largest angle, rad; default: none
+    stiffness = 5                     # of a spring that turns it to the target, N m/rad
+    target = [[1, 0], [20, 1.2]]      # its angle, rad, by frame, or one number
+    strength = [[1, 1], [30, 0]]      # factor on its stiffness, by frame, or one number
+
     [chamber]                         # pressure in cavities, or inside; fields of Chamber
     pressure = [[1, 0], [20, 3000]]   # Pa above that of the air, by frame, or one number
     # box or vertices                 # all vertices around the one chamber; default: every cavity
@@ -162,6 +172,7 @@ from .scene_surroundings import (
     read_colliders,
     read_fields,
     read_goal,
+    read_joints,
     read_regions,
     read_springs,
     read_ties,
@@ -171,7 +182,19 @@ from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal", "chamber")
-_LISTS = ("material", "muscle", "pins", "region", "spring", "tie", "collider", "field", "force_field", "vibration")
+_LISTS = (
+    "material",
+    "muscle",
+    "pins",
+    "region",
+    "spring",
+    "tie",
+    "joint",
+    "collider",
+    "field",
+    "force_field",
+    "vibration",
+)
 _FILES = {"material": "region", "region": "mesh", "collider": "mesh", "force_field": "mesh"}
 """Entries that hold a file name: ``region`` in each table ``[[material]]``, and ``mesh`` in the other lists."""
 
@@ -214,6 +237,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         goal=read_goal(scene, reading),
         springs=read_springs(scene, reading),
         ties=read_ties(scene, reading),
+        joints=read_joints(scene, reading),
         chamber=read_chamber(scene, reading),
         colliders=colliders,
         **_contact(dict(scene.get("contact", {}))),

@@ -1,4 +1,4 @@
-"""Readers of springs, ties, pressure, goal, regions, colliders and acceleration fields from tables of a scene file.
+"""Readers of springs, ties, joints, pressure and other surroundings of a body from tables of a scene file.
 
 ``scene_file`` describes the formats.
 """
@@ -15,6 +15,7 @@ from ...mechanics.constraints.kinematic_region import KinematicRegion
 from ..job.absorber import Absorber
 from ..job.chamber import Chamber
 from ..job.environment import Collider, Ground, Spring
+from ..job.joint import Joint
 from ..job.tie import Tie
 from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_of
 
@@ -42,6 +43,15 @@ def read_ties(scene: dict[str, Any], body: Reading) -> tuple[Tie, ...]:
         numbers = {name: value for name, value in table.given(Tie).items() if name not in arrays}
         ties.append(Tie(**numbers, **arrays))
     return tuple(ties)
+
+
+def read_joints(scene: dict[str, Any], body: Reading) -> tuple[Joint, ...]:
+    """Return the joints that the ``[[joint]]`` tables describe."""
+    joints = []
+    for table in tables_of(scene, "joint", body, names_of(Joint)):
+        keyed = {"target": table.keyed("target", 0.0), "strength": table.keyed("strength", 1.0)}
+        joints.append(Joint(**table.given(Joint) | keyed))
+    return tuple(joints)
 
 
 def read_chamber(scene: dict[str, Any], body: Reading) -> Chamber | None:

@@ -25,18 +25,18 @@ class PointStencils(CrossElementPotential):
     def __init__(self, points: Any) -> None:
         self._points = points
 
-    def _stencils(self) -> Stencils:
-        """Return the Hessian, N/m, as stencils of the points."""
+    def _stencils(self, positions: np.ndarray) -> Stencils:
+        """Return the Hessian, N/m, as stencils of the points. ``positions`` (n,3), m: of the vertices."""
         raise NotImplementedError
 
-    def cross_element_hessian(self, _positions: np.ndarray) -> Pairs:
+    def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
         """Return the Hessian, N/m, as blocks per pair of tet vertices."""
-        return self._points.pairs(self._stencils())
+        return self._points.pairs(self._stencils(positions))
 
-    def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times the Hessian to the matrix of a subspace; nothing in the full space."""
         if self._points.is_dense:
-            self._points.add_coupling(self._stencils().matrix(len(self._points)), scale, blocks)
+            self._points.add_coupling(self._stencils(positions).matrix(len(self._points)), scale, blocks)
 
 
 class Glue(PointStencils):
@@ -81,7 +81,7 @@ class Glue(PointStencils):
             self._pairs = super().cross_element_hessian(positions)
         return self._pairs
 
-    def _stencils(self) -> Stencils:
+    def _stencils(self, _positions: np.ndarray) -> Stencils:
         acts = np.flatnonzero(self._stiffness)
         p, rows = len(self._stiffness), np.arange(len(acts))
         ends = np.concatenate([np.ones(len(acts)), -np.ones(len(acts))])

@@ -100,7 +100,7 @@ class Slide(PointStencils):
         y, p = self._points.positions(positions), len(self._stiffness)
         return y[:p], y[p:] if self._surface is None else self._surface
 
-    def _stencils(self) -> Stencils:
+    def _stencils(self, _positions: np.ndarray) -> Stencils:
         acts = np.flatnonzero(self._stiffness)
         p, w, n = len(self._stiffness), self._weights[acts], self._normals[acts]
         shares = np.column_stack([np.ones(len(acts)), -w])

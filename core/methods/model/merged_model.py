@@ -80,7 +80,7 @@ def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
     ``whole``: the merged model. ``body``: index of the body. ``embedding``: embedding of the points in the body's own
     mesh.
     """
-    return whole.points(replace(embedding, tet_indices=embedding.tet_indices + whole.slices[body].tets.start))
+    return whole.points(embedding.shifted(whole.slices[body].tets.start))
 
 
 def merge_states(states: Sequence[State]) -> State:

@@ -85,8 +85,13 @@ class ColliderSet(NamedTuple):
 
         ``frames``: number of frames.
         """
-        moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
+        moved = (self.surface_at(number, frames, frame, part) for number in range(len(self.tracks)))
         return np.concatenate([np.zeros((0, 3)), *moved])
+
+    def surface_at(self, number: int, frames: int, frame: int, part: float) -> np.ndarray:
+        """Return the positions (k,3), m, of the vertices of one collider, by its index, as :meth:`positions_at`."""
+        track = self.tracks[number]
+        return track[0] if len(track) == 1 else track_at(track, frames, frame, part)
 
     def moved(self, number: int, displacement: np.ndarray) -> ColliderSet:
         """Return the set with one collider displaced in all frames.
@@ -259,13 +264,7 @@ def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequen
     ``owns``: collision surfaces of the bodies.
     ``firsts``: per body, the index of its first tet in the mesh.
     """
-    return space.points(
-        Embedding(
-            np.concatenate([own.embedding.tet_indices + first for own, first in zip(owns, firsts)]),
-            np.concatenate([own.embedding.barycentric for own in owns]),
-            np.concatenate([own.embedding.outside for own in owns]),
-        )
-    )
+    return space.points(Embedding.joined([own.embedding.shifted(first) for own, first in zip(owns, firsts)]))
 
 
 def make_contact_load(

@@ -140,8 +140,7 @@ class ContactGroup:
             [
                 n
                 for n, own in enumerate(job.body.colliders)
-                if own.name in (tie.other for tie in job.body.ties)
-                or any(is_same(own, found[c]) for c in np.flatnonzero(row))
+                if own.name in job.body.attached or any(is_same(own, found[c]) for c in np.flatnonzero(row))
             ]
             for job, row in zip(self._jobs, met)
         ]

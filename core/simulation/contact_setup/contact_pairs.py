@@ -61,7 +61,7 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
             can_meet[k, j] = can_collide(body, bodies[j])
             gap[k, j] = body.contact.thickness + bodies[j].contact.thickness
         for c, found in enumerate(colliders.found, start=n):
-            is_tied = found.name in (tie.other for tie in body.ties)
+            is_tied = found.name in body.attached
             can_meet[c, k] = not is_tied and any(is_same(found, each) for each in body.colliders)
             gap[c, k], friction[c, k] = body.contact.thickness + _thickness(found), found.friction
     can_meet, gap = can_meet | can_meet.T, gap + gap.T

@@ -28,6 +28,7 @@ from ...numerics.optimization.step_report import StepReport
 from ..contact_setup.collision_surfaces import CollisionSurface
 from ..contact_setup.contact_group import ContactGroup
 from ..preparation.prepare import Prepared, Stopped
+from ..tie_setup.group_joints import GroupJoints
 from ..tie_setup.group_ties import GroupTies
 from .body_timeline import BodyTimeline
 from .islands import Bodies, Island, IslandSolution, Sweep, solve_islands
@@ -60,6 +61,8 @@ class GroupStepper:
         extrapolates = settings.kind.integrates and "theta" in integrator(settings.integrator).OWN
         self._theta = settings.theta if extrapolates else 1.0
         self._ties = GroupTies(jobs, prepared, self._colliders)
+        self._joints = GroupJoints(jobs, prepared, self._colliders)
+        self._attached = self._ties.pairs | self._joints.pairs
         self._broken: np.ndarray | None = None
         self._barriers = self._gathering.barriers
         self._islands: dict[Bodies, Island] = {}
@@ -182,7 +185,7 @@ class GroupStepper:
             used.add(bodies)
             return self._step(bodies, states, targets, arriving, at, substep)
 
-        solved, positions = solve_islands(self._barriers, sweep, predicted, surface_at, solve, self._ties.pairs)
+        solved, positions = solve_islands(self._barriers, sweep, predicted, surface_at, solve, self._attached)
         # Islands of earlier steps are dropped, because each holds a factorization.
         self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
         self._positions, self._earlier = positions, self._positions
@@ -212,7 +215,8 @@ class GroupStepper:
 
         def acting(theta: float) -> tuple[Load, ...]:
             ties = self._ties.loads(space, bodies, at, part, self._broken)
-            return *self._acting(island, bodies, at, substep, theta), *ties, *island.loads
+            joints = self._joints.loads(space, bodies, at, part)
+            return *self._acting(island, bodies, at, substep, theta), *ties, *joints, *island.loads
 
         try:
             state, report = island.solver.step(state, given, self._lead.time_step, acting)
@@ -335,12 +339,12 @@ def any_contact(jobs: Sequence[Job]) -> bool:
     """Return True if bodies baked together can be in IPC contact.
 
     The contact may be with each other, with themselves, or with colliders. Contact with colliders counts only if the
-    solver supports IPC contact. Ties count, too.
+    solver supports IPC contact. Ties and joints count, too.
     """
     body = jobs[0].body
     return (
         len(jobs) > 1
-        or bool(body.ties)
+        or bool(body.ties or body.joints)
         or body.contact.self_contact
         or bool(body.colliders and body.solver.kind.supports_contact)
     )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...foundation.errors import TieError
 from ...geometry.mesh.embedding import Embedding
-from ...geometry.mesh.vertex_normals import face_normals
 from ...jobs.job.job import Job
 from ...jobs.job.tie import SLIDE, Tie
 from ...mechanics.forces.springs import Springs
@@ -22,6 +20,7 @@ from ...methods.subspaces.space import Space
 from ..contact_setup.collision_surfaces import ColliderSet
 from ..preparation.loads import track_at
 from ..preparation.prepare import Prepared
+from .collider_points import ColliderPoints
 from .tie_samples import Side, TieSamples, samples_at_collider, samples_of_bodies
 
 
@@ -30,8 +29,7 @@ class _GroupTie(NamedTuple):
 
     ``bodies``: index of the sampled body, and of the other body or None. ``collider``: index of the collider, or None.
     ``samples``: range of its samples among those of all ties. ``distances`` (s,), m: signed distances at rest of
-    sliding samples. ``frames``: corners (s,3) of the faces of a collider to which samples are glued, and the samples'
-    coordinates (s,4) in the frames of these faces; or None.
+    sliding samples. ``on_collider``: points of a collider to which samples are glued, or None.
     """
 
     tie: Tie
@@ -40,7 +38,7 @@ class _GroupTie(NamedTuple):
     at: TieSamples
     samples: slice
     distances: np.ndarray
-    frames: tuple[np.ndarray, np.ndarray] | None
+    on_collider: ColliderPoints | None
 
 
 class GroupTies:
@@ -85,10 +83,10 @@ class GroupTies:
             )
         corners, weights, normals = places(at.points, surface, triangles)
         away = np.sum((at.points - np.einsum("sc,sci->si", weights, surface[corners])) * normals, axis=1)
-        frames = None
+        follow = None
         if collider is not None and tie.kind != SLIDE:
-            frames = corners, _coordinates(at.points, surface[corners])
-        return _GroupTie(tie, bodies, collider, at, slice(start, start + len(at.points)), away, frames)
+            follow = ColliderPoints.of(at.points, surface, triangles)
+        return _GroupTie(tie, bodies, collider, at, slice(start, start + len(at.points)), away, follow)
 
     def _side(self, k: int, weights: np.ndarray | None = None) -> Side:
         model = self._prepared[k].model
@@ -119,32 +117,30 @@ class GroupTies:
         self, number: int, space: Space, start: dict[int, int], stiffness: np.ndarray, at: int, part: float
     ) -> Load:
         each = self._ties[number]
-        own = _shifted(each.at.first, start[each.bodies[0]])
-        if each.frames is not None:
+        own = each.at.first.shifted(start[each.bodies[0]])
+        if each.on_collider is not None:
             return Springs(space.points(own), stiffness, self._targets(each, at, part))
         if each.tie.kind == SLIDE:
             if each.collider is not None:
                 triangles, surface = self._colliders.triangles[each.collider], self._collider(each, at, part)
                 return Slide(space.points(own), triangles, stiffness, each.distances, surface)
             other = each.bodies[1]
-            vertices = _shifted(self._prepared[other].embedding, start[other])
+            vertices = self._prepared[other].embedding.shifted(start[other])
             triangles = self._surfaces[other].triangles
-            return Slide(space.points(_joined(own, vertices)), triangles, stiffness, each.distances)
+            return Slide(space.points(Embedding.joined([own, vertices])), triangles, stiffness, each.distances)
         key = number, tuple(start), stiffness.tobytes()
         if key not in self._made:
             self._made = {known: made for known, made in self._made.items() if known[:2] != key[:2]}
-            second = _shifted(each.at.second, start[each.bodies[1]])
-            self._made[key] = Glue(space.points(_joined(own, second)), stiffness)
+            second = each.at.second.shifted(start[each.bodies[1]])
+            self._made[key] = Glue(space.points(Embedding.joined([own, second])), stiffness)
         return self._made[key]
 
     def _collider(self, each: _GroupTie, at: int, part: float) -> np.ndarray:
-        track = self._colliders.tracks[each.collider]
-        return track[0] if len(track) == 1 else track_at(track, self._frames, at, part)
+        return self._colliders.surface_at(each.collider, self._frames, at, part)
 
     def _targets(self, each: _GroupTie, at: int, part: float) -> np.ndarray:
         """Return the positions (s,3), m, of the samples that are glued to a collider."""
-        corners, coordinates = each.frames
-        return np.einsum("sk,ski->si", coordinates, _frames(self._collider(each, at, part)[corners]))
+        return each.on_collider.positions(self._collider(each, at, part))
 
     def broken_after(
         self, states: Sequence[State], at: int, part: float, broken: np.ndarray | None
@@ -166,7 +162,7 @@ class GroupTies:
         """Return the elongation of each sample of a tie, (s,) m; that of sliding samples is 0 under pressure."""
         y = self._points_at(each.bodies[0], each.at.first, states)
         if each.tie.kind != SLIDE:
-            other = self._targets(each, at, part) if each.frames else None
+            other = self._targets(each, at, part) if each.on_collider else None
             z = self._points_at(each.bodies[1], each.at.second, states) if other is None else other
             return np.linalg.norm(y - z, axis=1)
         if each.collider is not None:
@@ -180,30 +176,3 @@ class GroupTies:
 
     def _points_at(self, k: int, embedding: Embedding, states: Sequence[State]) -> np.ndarray:
         return self._prepared[k].space.points(embedding).positions(states[k].positions)
-
-
-def _shifted(embedding: Embedding, first: int) -> Embedding:
-    """Return an embedding in a mesh whose tets begin at index ``first`` of a merged mesh."""
-    return replace(embedding, tet_indices=embedding.tet_indices + first)
-
-
-def _joined(*several: Embedding) -> Embedding:
-    """Return the concatenation of several embeddings in one mesh."""
-    names = "tet_indices", "barycentric", "outside"
-    return Embedding(*(np.concatenate([getattr(each, name) for each in several]) for name in names))
-
-
-def _frames(corners: np.ndarray) -> np.ndarray:
-    """Return corner, two sides and unit normal of triangles, (s,4,3). ``corners`` (s,3,3), m."""
-    sides = corners[:, 1:] - corners[:, :1]
-    return np.concatenate([corners[:, :1], sides, face_normals(corners)[:, None]], axis=1)
-
-
-def _coordinates(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the coordinates (s,4) of ``points`` (s,3), m, in the frames of triangles (:func:`_frames`).
-
-    The first coordinate is 1.
-    """
-    frames = _frames(corners)
-    local = np.linalg.solve(frames[:, 1:].transpose(0, 2, 1), (points - corners[:, 0])[:, :, None])[:, :, 0]
-    return np.column_stack([np.ones(len(points)), local])

@@ -9,6 +9,7 @@ import numpy as np
 from ...foundation.errors import TieError
 from ...geometry.mesh.embedding import Embedding, embed
 from ...geometry.mesh.nearest_point import NearestPointSearch
+from ...geometry.mesh.surface_depth import SurfaceDepth
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.vertex_normals import face_normals
@@ -96,7 +97,9 @@ def samples_of_bodies(tie: Tie, own: Side, other: Side) -> TieSamples:
             weights = np.einsum("sc,sc->s", shares, this.weights[corners])
         elif that.weights is not None:
             weights = np.einsum("sc,sc->s", near.weights, that.weights[that.surface.triangles[near.triangles]])
-        is_near = _faces(near.points - points, this.surface.positions[corners], reach) | ~second.outside
+        is_near = _faces(near.points - points, this.surface.positions[corners], reach) | (
+            SurfaceDepth(that.surface).at(points) > 0.0
+        )
         chosen = np.flatnonzero(is_near & (weights > 0.0))
         if len(chosen):
             first, second = embed(points[chosen], this.mesh), second.take(chosen)

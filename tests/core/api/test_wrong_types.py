@@ -117,6 +117,7 @@ OWNERS: dict[type, Callable[..., Any]] = {
     ),
     sw.Chamber: lambda **given: body(chamber=sw.Chamber(**given)),
     sw.Tie: lambda **given: body(ties=(sw.Tie(**({"other": "Ground"} | given)),)),
+    sw.Joint: lambda **given: body(joints=(sw.Joint(**given),)),
     sw.Ground: lambda **given: body(colliders=(sw.Ground(**given),)),
     sw.Material: lambda **given: body(materials=sw.Material(**given)),
     sw.Contact: lambda **given: body(contact=sw.Contact(**given)),

@@ -1,4 +1,4 @@
-"""Rigid bodies keep their momentum, tumble, collide and carry flesh."""
+"""Rigid bodies tumble, collide and carry flesh; joints hold them together, with limits, springs and motors."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
+from sinew.core.foundation.errors import SettingsError, TieError
 from sinew.core.foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.geometry.mesh.embedding import Embedding, embed
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.tetrahedra.rigid_tet import rigid_tet
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Ground
 from sinew.core.jobs.job.groups import grouped_jobs
 from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.joint import Joint
 from sinew.core.jobs.job.tie import Tie
+from sinew.core.jobs.scene_files.scene_file import read_scene
+from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
+from sinew.core.mechanics.ties.joint_springs import JointSprings
+from sinew.core.methods.model.state import State
 from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.preparation.prepare import prepare
 
-from ..jobs import box_surface
+from ..jobs import box_surface, rising_plate
 
 STILL = (0.0, 0.0, 0.0)
 APART = ContactSettings(bodies=False)
@@ -137,3 +145,186 @@ def test_flesh_that_is_glued_to_a_bone_hangs_from_it():
     speeds = [each.model.lumped_masses @ now.state.velocities for each, now in zip(prepared, found[-1])]
     masses = [each.model.masses.sum() for each in prepared]
     assert speeds[0][2] / masses[0] == pytest.approx(moved[-1][2] / sum(masses), rel=0.1)
+
+
+def test_flesh_beside_a_bone_is_not_glued_to_its_tet():
+    """The tet's corners lie outside the bone's surface."""
+    flesh = Body(
+        name="Flesh",
+        surface=SurfaceMesh(box_surface((0.1, 0.1, 0.06)).positions + [0.32, 0.0, 0.0], box_surface().triangles),
+        materials=MaterialSettings(),
+        resolution=ResolutionSettings(cells_across=4),
+        contact=APART,
+        ties=(Tie("Bone", distance=1e-3),),
+        solver=bone().solver,
+    )
+    with pytest.raises(TieError, match="joins nothing"):
+        play(bone(), flesh)
+
+
+def turned(prepared, frame) -> np.ndarray:
+    """Rotation vector of a rigid body since rest, rad."""
+    X, x = prepared.model.mesh.rest_positions, frame.state.positions
+    return Rotation.from_matrix((np.linalg.pinv(X - X.mean(axis=0)) @ (x - x.mean(axis=0))).T).as_rotvec()
+
+
+def gap(prepared, frame, point) -> float:
+    """Distance of the places of two bodies where the ``point`` of both was at rest."""
+    at = [each.space.points(embed(np.atleast_2d(point), each.model.mesh)) for each in prepared]
+    one, other = (points.positions(now.state.positions) for points, now in zip(at, frame))
+    return float(np.linalg.norm(one - other))
+
+
+def test_gradients_and_hessians_are_those_of_the_value():
+    rng, mesh = np.random.default_rng(5), rigid_tet(box_surface())
+    X = np.concatenate([mesh.rest_positions, mesh.rest_positions + 1.0])
+    embedding = Embedding.joined([embed(rng.random((4, 3)), mesh), embed(rng.random((3, 3)), mesh).shifted(1)])
+    points = EmbeddedPoints(embedding, np.arange(8).reshape(2, 4), 8)
+    k, lengths = rng.uniform(1.0, 2.0, 4), np.array([0.0, 0.3, 5.0, 0.2])
+    springs = JointSprings(points, rng.random((1, 3)), k, lengths, np.array([1.0, 1.0, 1.0, 1.0]))
+    struts = JointSprings(points, rng.random((1, 3)), k, lengths, np.array([1.0, -1.0, -1.0, -1.0]))
+    x, d, eps = X + 0.1 * rng.standard_normal(X.shape), rng.standard_normal(X.shape), 1e-6
+    for each in (springs, struts):
+        slope = (each.value(x + eps * d) - each.value(x - eps * d)) / (2.0 * eps)
+        assert np.sum(each.gradient(x) * d) == pytest.approx(slope, rel=1e-7)
+        H = each.cross_element_hessian(x).matrix(8)
+        assert np.linalg.eigvalsh(H.toarray()).min() > -1e-12
+    H = springs.cross_element_hessian(x).matrix(8)
+    change = (springs.gradient(x + eps * d) - springs.gradient(x - eps * d)) / (2.0 * eps)
+    np.testing.assert_allclose((H @ d.ravel()).reshape(-1, 3), change, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton", "subspace_mixed_fem"])
+@pytest.mark.parametrize("kind", ["hinge", "ball", "weld"])
+def test_two_jointed_bodies_keep_their_momentum_and_the_joint(kind, solver):
+    pull = np.repeat([[[30.0, 400.0, -200.0]], [[0.0, 0.0, 0.0]]], [4, 8], axis=0)
+    a = bone("A", solver={"solver": solver}, accelerations=pull)
+    b = bone("B", (0.2, 0.1, 0.06), (0.3, 0.0, 0.0), {"solver": solver}, joints=Joint("A", kind, (0.3, 0.05, 0.03)))
+    found, prepared = play(a, b)
+    assert converged(found)
+    moved = np.array(
+        [sum(each.space.lumped_masses @ now.state.velocities for each, now in zip(prepared, frame)) for frame in found]
+    )
+    np.testing.assert_allclose(moved[5:], np.tile(moved[4], (7, 1)), atol=1e-9 * np.abs(moved[4]).max())
+    assert max(gap(prepared, frame, (0.3, 0.05, 0.03)) for frame in found) < 1e-5
+    if solver == "mixed_fem":
+        one, other = (Rotation.from_rotvec(turned(*each)) for each in zip(prepared, found[-1]))
+        apart = (other * one.inv()).as_rotvec()
+        assert np.linalg.norm(apart) < 1e-4 if kind == "weld" else np.linalg.norm(apart) > 1e-2
+        if kind == "hinge":
+            axis = one.apply([0.0, 0.0, 1.0])
+            assert np.linalg.norm(apart - (apart @ axis) * axis) < 1e-4
+
+
+@pytest.mark.parametrize(("limits", "reached"), [((-0.3, 0.4), 0.4), ((-3.0, 0.9), 0.9), ((-0.2, 2.9), None)])
+def test_a_hinge_stops_at_its_limits(limits, reached):
+    """An arm that falls about y comes to rest at its limit, or hanging down."""
+    joint = Joint("", "hinge", (0.0, 0.05, 0.03), (0.0, 1.0, 0.0), limits)
+    found, prepared = play(bone(joints=joint, solver={"gravity": (0.0, 0.0, -9.81)}), frames=72, rate=24.0)
+    angles = np.array([turned(prepared[0], frame[0])[1] for frame in found])
+    assert converged(found)
+    assert angles[-1] == pytest.approx(reached or 0.5 * np.pi, abs=2e-3 if reached else 0.1)
+    assert limits[0] - 2e-3 < angles.min() and (reached is None or angles.max() < reached + 2e-3)
+
+
+def test_a_ball_stays_in_its_cone():
+    joint = Joint("", "ball", (0.0, 0.05, 0.03), (1.0, 0.0, 0.0), (0.0, 0.5))
+    body = bone(joints=joint, solver={"gravity": (0.0, 4.0, -9.81)})
+    found, prepared = play(body, frames=72, rate=24.0)
+    axis = Rotation.from_rotvec(turned(prepared[0], found[-1][0])).apply([1.0, 0.0, 0.0])
+    assert np.arccos(axis[0]) == pytest.approx(0.5, abs=2e-3) and axis[1] > 0.0 > axis[2]
+
+
+def test_a_motor_turns_to_its_keyed_target_and_lets_go():
+    frames = 24
+    target = np.linspace(0.0, 1.2, frames)
+    strength = np.where(np.arange(frames) < 20, 1.0, 0.0)
+    joint = Joint("", "hinge", (0.0, 0.05, 0.03), (0.0, 0.0, 2.0), stiffness=1e5, target=target, strength=strength)
+    found, prepared = play(bone(joints=joint), frames=frames, rate=24.0)
+    angles = np.array([turned(prepared[0], frame[0])[2] for frame in found])
+    np.testing.assert_allclose(angles[:20], target[:20], atol=2e-3)
+    rest = prepared[0].model.mesh.rest_positions.mean(axis=0)
+    speeds = [frame[0].state.velocities.mean(axis=0) for frame in found]
+    np.testing.assert_allclose(speeds[21:], np.tile(speeds[20], (3, 1)), atol=1e-9 * np.linalg.norm(speeds[20]))
+    assert np.linalg.norm(speeds[20]) == pytest.approx(1.2 / 23.0 * 24.0 * np.hypot(rest[0], rest[1] - 0.05), rel=0.05)
+
+
+def test_a_torsion_spring_has_its_stiffness():
+    """Under its weight, the arm turns until the spring's torque balances."""
+    for kind, kappa in (("hinge", 40.0), ("ball", 40.0)):
+        joint = Joint("", kind, (0.0, 0.05, 0.03), (0.0, 1.0, 0.0), stiffness=kappa)
+        settings = {"gravity": (0.0, 0.0, -9.81), "mass_damping": 8.0}
+        body = bone(joints=joint, solver=settings)
+        found, prepared = play(body, frames=96, rate=24.0)
+        angle = turned(prepared[0], found[-1][0])[1]
+        torque = 9.81 * prepared[0].model.masses.sum() * 0.15 * np.cos(angle)
+        assert kappa * np.sin(angle) == pytest.approx(torque, rel=1e-3)
+
+
+def test_a_loop_of_four_hinges_moves_as_a_parallelogram():
+    """Two rocking bars carry a third one, which stays level: one more hinge than a tree has."""
+    axis, down = (0.0, 1.0, 0.0), {"gravity": (3.0, 0.0, -9.81)}
+    corners = np.array([(0.0, 0.0, 0.0), (0.4, 0.0, 0.0)])
+    legs = [
+        bone(f"Leg {k}", (0.04, 0.04, 0.3), at - [0.02, 0.02, 0.3], down, joints=Joint("", "hinge", at, axis))
+        for k, at in enumerate(corners)
+    ]
+    own = tuple(Joint(f"Leg {k}", "hinge", at - [0.0, 0.0, 0.3], axis) for k, at in enumerate(corners))
+    found, prepared = play(bone("Bar", (0.4, 0.04, 0.04), (0.0, -0.02, -0.32), down, joints=own), *legs)
+    assert converged(found)
+    turns = np.array([turned(*each) for each in zip(prepared, found[-1])])
+    assert np.abs(turns[0]).max() < 1e-4 < abs(turns[1, 1])
+    np.testing.assert_allclose(turns[1], turns[2], atol=1e-4)
+
+
+def test_a_bone_follows_a_collider_that_it_is_welded_to():
+    plate = rising_plate(8)
+    found, prepared = play(bone(joints=Joint(plate.name, "weld"), colliders=(plate,)), frames=8, rate=24.0)
+    rise = plate.positions[:, 0] - plate.positions[0, 0]
+    for frame, up in zip(found, rise):
+        moved = frame[0].state.positions - prepared[0].model.mesh.rest_positions
+        np.testing.assert_allclose(moved, np.tile(up, (4, 1)), atol=1e-4)
+
+
+def test_it_resumes_to_the_bit():
+    joints = (Joint("", "hinge", (0.0, 0.05, 0.03), (0.0, 1.0, 0.0), (-0.3, 0.2)),)
+    settings = {"gravity": (0.0, 0.0, -9.81), "integrator": "bdf2"}
+    job = Job(bodies=bone(joints=joints, solver=settings), frame_end=12, frame_rate=24.0)
+    prepared = [prepare(job)]
+    whole = list(simulate_group([job], prepared))
+    again = list(simulate_group([job], prepared, (5, [State.from_arrays(whole[4][0].state.arrays())])))
+    for one, other in zip(whole[5:], again):
+        assert (one[0].state.positions == other[0].state.positions).all()
+
+
+def test_what_is_wrong_is_told():
+    with pytest.raises(TieError, match="neither a body in the bake nor a collider"):
+        play(bone(joints=Joint("C")))
+    with pytest.raises(TieError, match="joint with itself"):
+        play(bone("B", joints=Joint("B")))
+    with pytest.raises(TieError, match="values at 2 frames"):
+        play(bone(joints=Joint(target=(0.0, 1.0))))
+    for wrong in ({"axis": (0.0, 0.0, 0.0)}, {"position": (0.0, 1.0)}):
+        with pytest.raises(TieError, match="position or axis"):
+            Joint(**wrong)
+    with pytest.raises(TieError, match="limits are not two angles"):
+        Joint(limits=(1.0, 0.0))
+    with pytest.raises(TieError, match="cone"):
+        Joint(kind="ball", limits=(-4.0, -1.0))
+    with pytest.raises(TieError, match="strength or target"):
+        Joint(strength=(-1.0,))
+
+
+def test_a_scene_file_describes_them(tmp_path):
+    box = box_surface()
+    np.savez(tmp_path / "bar.npz", positions=box.positions, triangles=box.triangles)
+    scene = 'mesh = "bar.npz"\nframes = [1, 4]\nresolution.method = "rigid"\n[[joint]]\n'
+    joint = 'kind = "ball"\nposition = [0, 0, 1]\nlimits = [0, 1]\ntarget = [[1, 0], [3, 1]]'
+    (tmp_path / "scene.toml").write_text(scene + joint)
+    body = read_scene(tmp_path / "scene.toml").body
+    (found,) = body.joints
+    assert body.is_rigid and (found.kind, found.other, found.position.tolist()) == ("ball", "", [0, 0, 1])
+    assert found.target.tolist() == [0.0, 0.5, 1.0, 1.0] and found.strength.tolist() == [1.0]
+    (tmp_path / "scene.toml").write_text(f"{scene}box = [0]")
+    with pytest.raises(SettingsError, match="Unknown entry “box” in joint 1"):
+        read_scene(tmp_path / "scene.toml")
