@@ -419,7 +419,7 @@ class Body:
         if kind.takes_nodes:
             check_nodes(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
         check_method(self.solver, self.vibration_stiffness is not None)
-        check_static(self.solver, self.pin_held, self.regions, bool(self.goal or self.attached))
+        check_static(self.solver, self.pin_held, self.regions, bool(self.goal or self.ties or self.joints))
         for material in self.materials:
             energy(material.energy)
         for muscle in self.muscles:

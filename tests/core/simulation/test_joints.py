@@ -328,3 +328,11 @@ def test_a_scene_file_describes_them(tmp_path):
     (tmp_path / "scene.toml").write_text(f"{scene}box = [0]")
     with pytest.raises(SettingsError, match="Unknown entry “box” in joint 1"):
         read_scene(tmp_path / "scene.toml")
+
+
+def test_statics_find_where_a_spring_holds_an_arm():
+    joint = Joint("", "hinge", (0.0, 0.05, 0.03), (0.0, 1.0, 0.0), stiffness=40.0)
+    found, prepared = play(bone(joints=joint, solver={"gravity": (0.0, 0.0, -9.81), "integrator": "statics"}), frames=4)
+    angle = turned(prepared[0], found[-1][0])[1]
+    torque = 9.81 * prepared[0].model.masses.sum() * 0.15 * np.cos(angle)
+    assert converged(found) and 40.0 * np.sin(angle) == pytest.approx(torque, rel=1e-4)
