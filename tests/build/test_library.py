@@ -81,7 +81,7 @@ def test_links_lead_somewhere(name):
 
 def test_the_page_names_every_example():
     text = (LIBRARY / "README.md").read_text(encoding="utf-8")
-    assert len(EXAMPLES) == 6 and all(f"(examples/{name}.py)" in text for name in EXAMPLES)
+    assert len(EXAMPLES) == 7 and all(f"(examples/{name}.py)" in text for name in EXAMPLES)
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", LIBRARY / "README.md"], ids=["README", "library"])
@@ -106,6 +106,11 @@ def numbers(text: str) -> list[float]:
 def test_two_materials(example):
     swing, strain = numbers(example(LIBRARY / "examples" / "two_materials.py"))
     assert swing > 0.06 and strain < 1e-5
+
+
+def test_a_jointed_arm_is_held_and_limited(example):
+    shoulder, elbow = numbers(example(LIBRARY / "examples" / "jointed_arm.py"))
+    assert shoulder == pytest.approx(-0.5, abs=5e-3) and elbow == pytest.approx(1.2, abs=5e-3)
 
 
 def test_own_tets_and_energy(example, tmp_path):

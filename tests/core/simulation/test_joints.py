@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -12,7 +14,7 @@ from sinew.core.geometry.mesh.embedding import Embedding, embed
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.geometry.tetrahedra.rigid_tet import rigid_tet
 from sinew.core.jobs.job.body import Body
-from sinew.core.jobs.job.environment import Ground
+from sinew.core.jobs.job.environment import Ground, Spring
 from sinew.core.jobs.job.groups import grouped_jobs
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.job.joint import Joint
@@ -336,3 +338,29 @@ def test_statics_find_where_a_spring_holds_an_arm():
     angle = turned(prepared[0], found[-1][0])[1]
     torque = 9.81 * prepared[0].model.masses.sum() * 0.15 * np.cos(angle)
     assert converged(found) and 40.0 * np.sin(angle) == pytest.approx(torque, rel=1e-4)
+
+
+def test_a_driven_bone_is_let_go():
+    """A goal moves the bone; without its strength, the bone flies on and falls: a ragdoll."""
+    frames, body = 16, bone(solver={"gravity": (0.0, 0.0, -9.81)})
+    X = body.surface.positions
+    path = X + np.arange(frames)[:, None, None] * [0.05, 0.0, 0.0]
+    strength = np.where(np.arange(frames) < 8, 1.0, 0.0)
+    goal = Spring("goal", np.arange(len(X)), np.ones(len(X)), path, 1e4 * strength)
+    found, prepared = play(replace(body, goal=goal), frames=frames, rate=24.0)
+    shown = np.array([prepared[0].surface(frame[0].state.positions) for frame in found])
+    np.testing.assert_allclose(shown[:8], path[:8], atol=1e-3)
+    time = np.arange(1, 9) / 24.0
+    fallen = (shown[8:] - shown[7]).mean(axis=1)
+    np.testing.assert_allclose(fallen[:, 0], 1.2 * time, rtol=0.02)
+    np.testing.assert_allclose(fallen[:, 2], -0.5 * 9.81 * time * (time + 1.0 / 24.0), atol=5e-3)
+
+
+def test_a_job_file_keeps_joints(tmp_path):
+    joint = Joint("", "ball", (0.1, 0.2, 0.3), (1.0, 1.0, 0.0), (0.0, 0.5), 3.0, np.linspace(0.0, 1.0, 4))
+    job = Job(bodies=bone(joints=joint), frame_end=4)
+    job.save(tmp_path / "job.npz")
+    again = Job.load(tmp_path / "job.npz")
+    assert again.fingerprints() == job.fingerprints() and again.body.joints[0].limits.tolist() == [0.0, 0.5]
+    moved = job.with_body(joints=replace(joint, position=(0.1, 0.2, 0.4)))
+    assert [k for k, v in job.fingerprints().items() if moved.fingerprints()[k] != v] == ["ties"]
