@@ -159,6 +159,17 @@ def draw_placement(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(material, "fade")
 
 
+@panel("Plasticity", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
+def draw_plasticity(layout: Any, context: Any, obj: Any) -> None:
+    """Draw the active material's yield strain, creep and hardening, and the button that sets the rest shape."""
+    material = item_lists.active_item(obj.sinew, "material")
+    layout.prop(material, "yield_strain")
+    column = layout.column()
+    column.active = material.yield_strain > 0.0
+    column.prop(material, "creep")
+    column.prop(material, "hardening")
+
+
 @panel("Advanced", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
 def draw_matter(layout: Any, context: Any, obj: Any) -> None:
     """Draw the active material's density, Poisson's ratio, energy and painted stiffness range."""

@@ -29,6 +29,7 @@ from .bake_properties import RESULTS, SinewBake
 from .compare_properties import SinewCompare
 from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
+from .matter_properties import SinewMatter
 from .mirror import (
     ANIMATED,
     OVERRIDABLE,
@@ -148,7 +149,7 @@ def _is_region(self: Any, candidate: Any) -> bool:
     return _is_mesh(self, candidate) or candidate.type == "ARMATURE"
 
 
-class SinewMaterial(bpy.types.PropertyGroup):
+class SinewMaterial(SinewMatter, bpy.types.PropertyGroup):
     """Physical material of a body, and where it is: vertex group, regions and depth."""
 
     # Library overrides are applied in this order, so the unit precedes the value, and the value the stored logarithm.
@@ -178,10 +179,6 @@ class SinewMaterial(bpy.types.PropertyGroup):
     )
     log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map has weight 1", 1e6)
     stiffness_map: text("Stiffness Map", "Vertex group whose weights vary the stiffness of this material")
-    poissons_ratio: mirrored(MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
-    density: mirrored(MaterialSettings, "density", "Density", precision=1)
-    energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
-    stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
     vertex_group: text(
         "Map",
         "Vertex group whose weights are the fraction of this material. If the material has a region or a depth, the "

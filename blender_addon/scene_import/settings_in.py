@@ -18,6 +18,7 @@ from ...core.jobs.job.environment import Ground
 from ...core.jobs.job.job import Job
 from ..blend_data.list_animation import animated_paths
 from ..properties.choices import OWN, own_parameters
+from ..properties.matter_properties import PLASTICITY
 from ..properties.mirror import clean, stiffness_of
 from ..properties.outside_properties import CONTROLLED
 from .animation_in import EvaluatedFrame
@@ -41,7 +42,8 @@ def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: fl
 
 def material_settings(material: Any) -> MaterialSettings:
     """Return the settings of a physical material."""
-    names = "name", "poissons_ratio", "density", "energy", *own_parameters(material.energy)
+    plastic = PLASTICITY if material.yield_strain else ()
+    names = "name", "poissons_ratio", "density", "energy", *own_parameters(material.energy), *plastic
     painted = stiffness_of(material.log_painted_stiffness) if material.use_range else None
     stiffness = stiffness_of(material.log_stiffness)
     return _taken(MaterialSettings, material, names, youngs_modulus=stiffness, painted_modulus=painted)

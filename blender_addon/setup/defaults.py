@@ -13,6 +13,7 @@ from ...core.foundation.schema.settings import MaterialSettings
 from ...core.mechanics.materials.presets import PRESETS
 from ..blend_data.item_lists import own_name
 from ..properties.choices import energy_items, fitting_unit
+from ..properties.matter_properties import PLASTICITY
 from ..properties.outside_properties import SinewSpring
 from ..properties.own_presets import own_presets
 from .body_stats import is_suitable, suitable_modulus
@@ -123,10 +124,8 @@ def fill_material(material: Any, settings: MaterialSettings) -> None:
     material.property_unset("fitted")
     material.log_stiffness = math.log10(settings.youngs_modulus)
     material.stiffness_unit = fitting_unit(settings.youngs_modulus)
-    material.poissons_ratio = settings.poissons_ratio
-    material.density = settings.density
-    material.energy = settings.energy
-    material.stiffening = settings.stiffening
+    for name in ("poissons_ratio", "density", "energy", "stiffening", *PLASTICITY):
+        setattr(material, name, getattr(settings, name))
     material.use_range = settings.painted_modulus is not None
     if settings.painted_modulus is not None:
         material.log_painted_stiffness = math.log10(settings.painted_modulus)

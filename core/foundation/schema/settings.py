@@ -36,11 +36,12 @@ def _acceleration(value: Any) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class MaterialSettings:
-    """One elastic material.
+    """One material, elastic or plastic.
 
     ``energy`` names an energy density registered in ``core.mechanics.energies``; only some energies use ``stiffening``.
     If ``painted_modulus`` is set, the material's stiffness map interpolates Young's modulus geometrically, from
-    ``youngs_modulus`` where the map is 0 to ``painted_modulus`` where it is 1.
+    ``youngs_modulus`` where the map is 0 to ``painted_modulus`` where it is 1. The material is plastic if
+    ``yield_strain`` is not 0 (``core/mechanics/materials/plastic_flow.py``).
     """
 
     name: str = "Material"
@@ -57,6 +58,29 @@ class MaterialSettings:
     )
     painted_modulus: float | None = number(
         None, 1.0, 1e15, "Pa", "Stiffness where the stiffness map is painted to 1, Pa", "painted stiffness"
+    )
+    yield_strain: float = number(
+        0.0,
+        0.0,
+        10.0,
+        "",
+        "Strain beyond which the material keeps a new shape, no unit: lead 0.002, clay 0.01, dough 0.05, wax 0.1; 0 is "
+        "elastic",
+    )
+    creep: float = number(
+        0.0,
+        0.0,
+        1e6,
+        "1/s",
+        "Rate at which strain beyond the yield strain becomes permanent, 1/s: dough 1 to 5, pitch 0.01; 0 is at once",
+    )
+    hardening: float = number(
+        0.0,
+        0.0,
+        100.0,
+        "",
+        "Growth of the yield strain per permanent strain, no unit: 0 clay, 0.01 to 0.1 bent metal, 1 and more stops "
+        "the flow soon",
     )
 
     def __post_init__(self) -> None:

@@ -251,6 +251,11 @@ class Body:
         return self.surface.positions if self.initial_shape is None else self.initial_shape
 
     @property
+    def is_plastic(self) -> bool:
+        """True if a material is plastic."""
+        return any(material.yield_strain for material in self.materials)
+
+    @property
     def has_contact(self) -> bool:
         """True if the body has self-contact, or contact with bodies in ``group_members``."""
         return bool(self.group_members) or self.contact.self_contact
@@ -406,7 +411,7 @@ class Body:
 
     def check(self) -> None:
         """Check quickly that the body can be simulated. Raises a SinewError if it cannot."""
-        from ...mechanics.energies.registry import energy
+        from ...mechanics.energies.registry import check_energy
         from ...mechanics.fibres.registry import fibre_law
         from ...methods.eigenfit.methods import check_method
 
@@ -418,10 +423,10 @@ class Body:
             )
         if kind.takes_nodes:
             check_nodes(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
-        check_method(self.solver, self.vibration_stiffness is not None)
+        check_method(self.solver, self.vibration_stiffness is not None, self.is_plastic)
         check_static(self.solver, self.pin_held, self.regions, bool(self.goal or self.ties or self.joints))
         for material in self.materials:
-            energy(material.energy)
+            check_energy(material)
         for muscle in self.muscles:
             fibre_law(muscle.settings.law)
         self.surface.validate()

@@ -190,6 +190,14 @@ class Elements:
         """
         return np.bincount(self.tet_slots.ravel(), values.ravel(), minlength=int(self.nodes.block_starts[-1]))
 
+    def flowed(self, inverse: np.ndarray) -> Elements:
+        """Return the elements with the gradients ``F F_p^-1``: shape gradients are relative to a plastic shape.
+
+        ``inverse`` (e,3,3): inverse F_p^-1 of each element's plastic deformation gradient, of determinant 1.
+        """
+        of_nodes = np.repeat(inverse, np.diff(self.nodes.starts), axis=0)
+        return replace(self, N=(self.N[:, None, :] @ of_nodes)[:, 0])
+
     def scaled(self, size: float) -> Elements:
         """Return the elements of the same mesh scaled by the factor ``size``."""
         deviation = None if self.deviation is None else size * self.deviation

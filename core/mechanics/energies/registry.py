@@ -31,6 +31,16 @@ def energy(name: str) -> IsotropicEnergy:
     return ENERGIES[name]
 
 
+def check_energy(material: MaterialSettings) -> None:
+    """Check that the energy of a material exists, and that the material may flow if it is plastic."""
+    law = energy(material.energy)
+    if material.yield_strain and not law.rotation_invariant:
+        raise MaterialError(
+            f"Material “{material.name}” is plastic, but its energy “{material.energy}” takes rotations for strain.",
+            "Choose another energy, such as stable_neo_hookean, or set the yield strain to 0.",
+        )
+
+
 def own_parameters(materials: Sequence[MaterialSettings]) -> np.ndarray:
     """Return the energy parameters of k materials besides mu and lambda, (k,j).
 

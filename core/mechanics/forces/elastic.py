@@ -16,6 +16,7 @@ from ..energies.inversion_step_bound import upright_part
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 from ..materials.lame import youngs_modulus
+from ..materials.plastic_flow import flow, inverse_gradients, unflowed
 from .stabilization import ReducedStabilization, Stabilization
 
 
@@ -31,14 +32,20 @@ class ElasticDensity:
     energies : names of the energies
     energy_index : (m,) index into ``energies`` per point
     parameters : (m,2+) Lame parameters mu, lambda, Pa, and further parameters of the energies
+    plasticity : (m,3) parameters of :func:`..materials.plastic_flow.flow`, or None if no point flows
     """
 
     stabilization: Stabilization | ReducedStabilization | None = None
 
     def __init__(
-        self, weights: np.ndarray, energies: tuple[str, ...], energy_index: np.ndarray, parameters: np.ndarray
+        self,
+        weights: np.ndarray,
+        energies: tuple[str, ...],
+        energy_index: np.ndarray,
+        parameters: np.ndarray,
+        plasticity: np.ndarray | None = None,
     ) -> None:
-        self.weights, self.parameters = weights, parameters
+        self.weights, self.parameters, self.plasticity = weights, parameters, plasticity
         self.energies, self.energy_index = energies, energy_index
         used = np.unique(energy_index)
         self.groups = [
@@ -141,6 +148,26 @@ class ElasticDensity:
         chosen &= np.linalg.det(F) > 0.0
         return np.flatnonzero(chosen), F[chosen]
 
+    def without_flow(self) -> Self:
+        """Return a copy without plastic flow."""
+        other = copy.copy(self)
+        other.plasticity = None
+        return other
+
+    def unflowed(self) -> np.ndarray | None:
+        """Return the plastic state (m,10) of points that have not flowed, or None if no point flows."""
+        return None if self.plasticity is None else unflowed(len(self.weights))
+
+    def flow(
+        self, positions: np.ndarray, plastic: np.ndarray, time_step: float
+    ) -> tuple[np.ndarray, np.ndarray, Deformation]:
+        """Return the result of :func:`..materials.plastic_flow.flow` at the end of a step.
+
+        ``positions``: unknowns at the end of the step. ``plastic`` (m,10): plastic state of the points, with which the
+        gradients of this density are elastic parts (``flowed``). ``time_step``, s.
+        """
+        return flow(plastic, self.deformation(positions), self.plasticity, time_step)
+
     # -- functions of independent stretches -------------------------------------------------------------------------
 
     def stretch_value(self, stretch: Stretch) -> float:
@@ -195,7 +222,7 @@ class ElasticPotential(ElasticDensity):
     Parameters
     ----------
     elements : Elements of the mesh
-    weights, energies, energy_index, parameters : per element, as in :class:`ElasticDensity`
+    weights, energies, energy_index, parameters, plasticity : per element, as in :class:`ElasticDensity`
     """
 
     def __init__(
@@ -205,9 +232,10 @@ class ElasticPotential(ElasticDensity):
         energies: tuple[str, ...],
         energy_index: np.ndarray,
         parameters: np.ndarray,
+        plasticity: np.ndarray | None = None,
     ) -> None:
-        super().__init__(weights, energies, energy_index, parameters)
-        self.elements = elements
+        super().__init__(weights, energies, energy_index, parameters, plasticity)
+        self.elements = self._unflowed = elements
         if elements.deviation is not None:
             self.stabilization = Stabilization(elements, self.shear_modulus)
 
@@ -215,7 +243,16 @@ class ElasticPotential(ElasticDensity):
         """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`."""
         other = super().scaled(scale)
         if other.stabilization is not None:
-            other.stabilization = Stabilization(self.elements, other.shear_modulus)
+            other.stabilization = Stabilization(self._unflowed, other.shear_modulus)
+        return other
+
+    def flowed(self, plastic: np.ndarray) -> Self:
+        """Return a copy whose deformation gradients are the elastic parts ``F F_p^-1``.
+
+        The stabilization stays elastic. ``plastic`` (m,10): plastic state of the elements.
+        """
+        other = copy.copy(self)
+        other.elements = self._unflowed.flowed(inverse_gradients(plastic))
         return other
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:

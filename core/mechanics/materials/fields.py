@@ -8,9 +8,9 @@ Young's modulus is blended with weights w by the geometric mean ``E = prod E_i^w
 between the Voigt and Reuss bounds, and equal weights of 1e4 and 1e8 give 1e6. A tet that is cut by a sharp border of
 painted weights or of a layer uses the power mean ``E = (sum w_i E_i^p)^(1/p)`` instead, with p = 0.85
 (``ModulusBlend``). Poisson's ratio and density are blended linearly: weights are volume fractions, and mass must be
-conserved. A tet gets the energy of the material with the largest weight. If several materials have the largest weight,
-the first of them decides. Further parameters of the energy are blended linearly between the materials that use the same
-energy. The modulus of a material with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
+conserved. A tet gets the energy and plasticity of the material with the largest weight, the first of several. Further
+parameters of the energy are blended linearly between the materials that use the same energy. The modulus of a material
+with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
 """
 
 from __future__ import annotations
@@ -88,6 +88,8 @@ class MaterialFields:
         Index into ``energies`` per tet.
     own : (m, j) float64
         Energy parameters besides the Lame parameters, per tet (``energies.registry.own_parameters``).
+    plasticity : (m, 3) float64 or None
+        Yield strain, creep rate, 1/s, and hardening per tet; None if no material is plastic.
     weights : (m, k) float64
         Weights of the k materials per tet; rows sum to 1.
     modulus_blend : ModulusBlend
@@ -102,6 +104,7 @@ class MaterialFields:
     energies: tuple[str, ...]
     energy: np.ndarray
     own: np.ndarray
+    plasticity: np.ndarray | None
     weights: np.ndarray
     modulus_blend: ModulusBlend
     empty_layers: tuple[int, ...] = ()
@@ -189,6 +192,7 @@ def blend(
     energies = tuple(dict.fromkeys(material.energy for material in materials))
     index = np.array([energies.index(material.energy) for material in materials], dtype=np.int32)
     dominant = weights.argmax(axis=1)
+    flows = np.array([[each.yield_strain, each.creep, each.hardening] for each in materials])[dominant]
     pure = weights[np.arange(len(weights)), dominant] == 1.0
     laid = laid or Laid((), np.zeros(len(weights), dtype=bool))
     shared = _shared_between_moduli(weights, materials, stiffening)
@@ -200,6 +204,7 @@ def blend(
         energies=energies,
         energy=index[dominant],
         own=_blended_alike(weights * (index == index[dominant][:, None]), dominant, own_parameters(materials)),
+        plasticity=flows if flows[:, 0].any() else None,
         weights=weights,
         modulus_blend=modulus_blend,
         empty_layers=laid.empty,

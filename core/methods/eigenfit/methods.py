@@ -89,7 +89,8 @@ def match_methods(
     (``frees_pins``): materials fitted to the free body sag too much before the release.
 
     The second choice is :class:`.Matching`, which adds a potential of the stretches. Matching is left out for a body
-    that is solved together with others (``collides``), unless the stiffness of individual vibrations is scaled. A body
+    that is plastic or solved together with others (``collides``), unless the stiffness of individual vibrations is
+    scaled. A body
     without pins that collides with bodies or colliders (``hits``) is not matched to a finer mesh, since its impacts are
     not part of the trial simulation.
 
@@ -106,20 +107,28 @@ def match_methods(
         if is_controlled or frees_pins and not collides:
             return (Matching,)
         if frees_pins:
-            raise MatchError("no method suits a body that collides and lets go of all pins.", "Turn off the match.")
+            raise MatchError(
+                "no method suits a body that collides or is plastic, and lets go of all pins.", "Turn off the match."
+            )
         return (FittedMaterials,) if collides else (FittedMaterials, Matching)
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return (METHODS[name],)
 
 
-def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
+def check_method(solver: SolverSettings, is_controlled: bool = False, is_plastic: bool = False) -> None:
     """Check that the match method in the settings works with the chosen solver.
 
-    ``is_controlled``: True if the user scales the stiffness of individual vibrations. Raises SettingsError if the match
-    method is unknown, does not work with the solver, or does not support this scaling.
+    ``is_controlled``: True if the user scales the stiffness of individual vibrations. ``is_plastic``: True if a
+    material is plastic, so that the rest shape changes. Raises SettingsError if the match method is unknown, or does
+    not work with the solver, this scaling or plastic materials.
     """
-    method = match_methods(solver, is_controlled)[0]
+    method = match_methods(solver, is_controlled, collides=is_plastic)[0]
+    if is_plastic and (is_controlled or solver.is_matched and (method.controls or method.of_positions)):
+        raise SettingsError(
+            "A potential that matches or controls vibrations would pull a plastic body back to its first rest shape.",
+            f"Set Match Method to {FittedMaterials.label} and turn Control Vibrations off, or set Yield Strain to 0.",
+        )
     if is_controlled and solver.is_matched and not method.controls:
         raise SettingsError(
             f"{method.label} cannot make single vibrations softer or stiffer.",

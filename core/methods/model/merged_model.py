@@ -16,8 +16,9 @@ from ...foundation.errors import CorruptFrameError
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...mechanics.assembly.elements import joined_elements
-from ...mechanics.forces.elastic import ElasticPotential
+from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
 from ...mechanics.forces.embedded_points import EmbeddedPoints
+from ...mechanics.materials.plastic_flow import unflowed
 from .model import Model, Slices
 from .nodes import Nodes, single_vertices
 from .state import State
@@ -50,7 +51,9 @@ def merge_models(models: Sequence[Model]) -> Model:
     weights = np.concatenate([each.weights for each in elastics])
     parameters = concatenate_columns([each.parameters for each in elastics])
     elements = joined_elements([each.elements for each in elastics])
-    elastic = ElasticPotential(elements, weights, names, np.concatenate(energy_index), parameters)
+    elastic = ElasticPotential(
+        elements, weights, names, np.concatenate(energy_index), parameters, joined_plasticity(elastics)
+    )
     anchors = [sp.csr_matrix(each.mass.shape) if each.anchors is None else each.anchors for each in models]
     return Model(
         mesh,
@@ -62,6 +65,16 @@ def merge_models(models: Sequence[Model]) -> Model:
         _joined_nodes(models, first),
         slices,
         any(model.grows for model in models),
+    )
+
+
+def joined_plasticity(elastics: Sequence[ElasticDensity]) -> np.ndarray | None:
+    """Return the plasticity (e,3) of all points of several bodies, or None if no point of any body flows."""
+    own = [each.plasticity for each in elastics]
+    if all(each is None for each in own):
+        return None
+    return np.concatenate(
+        [np.zeros((len(one.weights), 3)) if each is None else each for each, one in zip(own, elastics)]
     )
 
 
@@ -89,6 +102,10 @@ def merge_states(states: Sequence[State]) -> State:
     The states are in the order of the bodies. Positions of colliders are left out. Raises CorruptFrameError if some
     states hold a previous step and others do not.
     """
+    if any(state.plastic is not None for state in states):
+        states = [
+            replace(each, plastic=unflowed(len(each.stretch))) if each.plastic is None else each for each in states
+        ]
     arrays = [state.arrays() for state in states]
     if len({frozenset(each.keys() - OF_GROUP) for each in arrays}) > 1:
         raise CorruptFrameError("Some saved states hold a previous step and others do not.", "Bake from the start.")
@@ -109,8 +126,9 @@ def split_state(whole: Model, state: State) -> list[State]:
             {
                 name: value
                 if name in ("previous_time_step", "slow_steps")
-                else value[each.elements if name == "stretch" else each.vertices]
+                else value[each.elements if name in ("stretch", "plastic") else each.vertices]
                 for name, value in state.arrays().items()
+                if name != "plastic" or whole.elastic.plasticity[each.elements, 0].any()
             }
         )
         for each in whole.slices

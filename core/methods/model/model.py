@@ -256,7 +256,8 @@ class Model:
             stretch[self.dilate_selection(inverted)] = IDENTITY_STRETCH
         if velocities is None:
             velocities = np.zeros_like(positions)
-        return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
+        velocities = np.ascontiguousarray(velocities, dtype=np.float64)
+        return State(positions, velocities, stretch, plastic=self.elastic.unflowed())
 
     def scaled_down(self, size: float) -> Model:
         """Return a copy of the model whose rest shape is scaled by the factor ``size``.
@@ -264,7 +265,7 @@ class Model:
         The mass is unchanged. The copy's flag ``grows`` is True.
         """
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
-        like = elastic.energies, elastic.energy_index, elastic.parameters
+        like = elastic.energies, elastic.energy_index, elastic.parameters, elastic.plasticity
         elastic = ElasticPotential(elastic.elements.scaled(size), size**3 * elastic.weights, *like)
         return replace(self, mesh=mesh, elastic=elastic, grows=True)
 
@@ -283,6 +284,7 @@ def build_model(
     pinned: np.ndarray = (),
     own: np.ndarray | None = None,
     smoothed: bool = False,
+    plasticity: np.ndarray | None = None,
 ) -> Model:
     """Build the model of a body after validating its mesh, materials and pins.
 
@@ -298,6 +300,8 @@ def build_model(
         of ``MaterialSettings``
     smoothed : True to give the tets around common edges one strain (:mod:`...geometry.tetrahedra.smoothing_domains`);
         False: each tet has its own strain
+    plasticity : (m,3) yield strain, creep rate, 1/s, and hardening of each tet
+        (:mod:`...mechanics.materials.plastic_flow`); None: no tet flows
 
     Raises
     ------
@@ -320,29 +324,39 @@ def build_model(
         )
     masses = mesh.corner_volumes * rho[:, None]
     parameters = np.column_stack([*lame_parameters(E, nu), own])
-    elastic = elastic_potential(mesh, parameters, energies, energy_of_tet, smoothed)
+    elastic = elastic_potential(mesh, parameters, energies, energy_of_tet, smoothed, plasticity)
     mass = mass_matrix(mesh.tets, masses, len(mesh.rest_positions))
     return Model(mesh, elastic, masses, mass, _checked_pins(mesh, pinned))
 
 
 def elastic_potential(
-    mesh: TetMesh, parameters: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, smoothed: bool
+    mesh: TetMesh,
+    parameters: np.ndarray,
+    energies: tuple[str, ...],
+    energy_of_tet: np.ndarray,
+    smoothed: bool,
+    plasticity: np.ndarray | None = None,
 ) -> ElasticPotential:
     """Return the elastic potential of a mesh.
 
     ``parameters`` (m,k), k >= 2: mu and lambda of each tet, Pa, then further dimensionless parameters of the tet's
     energy. ``energies``: names of the energies. ``energy_of_tet`` (m,): index into ``energies`` per tet. ``smoothed``:
-    True to give the tets around a common edge one strain.
+    True to give the tets around a common edge one strain. ``plasticity`` (m,3): parameters of plastic flow per tet. An
+    element's tets have the same energy and the same plasticity.
     """
     mu, lam = parameters[:, 0], parameters[:, 1]
     # The bulk modulus, since lambda is not positive at a Poisson's ratio of 0 or below.
     moduli = np.column_stack([mu, lam + 2.0 / 3.0 * mu])
-    group = smoothing_domains(mesh, moduli, energy_of_tet) if smoothed else None
+    law = energy_of_tet
+    if plasticity is not None:
+        law = np.unique(np.column_stack([energy_of_tet, plasticity]), axis=0, return_inverse=True)[1].ravel()
+    group = smoothing_domains(mesh, moduli, law) if smoothed else None
     elements = elements_of(mesh, group)
     energy_index = np.zeros(len(elements), dtype=energy_of_tet.dtype)
     energy_index[elements.of_tet] = energy_of_tet
     weights = np.bincount(elements.of_tet, mesh.elastic_volumes)
-    return ElasticPotential(elements, weights, energies, energy_index, elements.mean(parameters))
+    flows = None if plasticity is None else elements.mean(plasticity)
+    return ElasticPotential(elements, weights, energies, energy_index, elements.mean(parameters), flows)
 
 
 def _checked_pins(mesh: TetMesh, pinned: np.ndarray) -> np.ndarray:

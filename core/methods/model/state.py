@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...foundation.errors import CorruptFrameError
+from ...mechanics.materials.plastic_flow import STATE_COLUMNS
 from ...numerics.integrators.time_step import History
 
 
@@ -18,7 +19,8 @@ class State:
     FEM. ``history``: the previous step, for multistep integrators. ``colliders`` (2,c,3), m: positions of the colliders
     now and one step ago. ``broken`` (s,): 1 for each broken sample of the group's ties (``GroupTies``). Among bodies
     baked together, only the first body stores colliders and broken samples. ``slow_steps``: number of steps
-    up to now whose linear systems another solver would have solved faster (``ElasticSystem.slow_steps``).
+    up to now whose linear systems another solver would have solved faster (``ElasticSystem.slow_steps``). ``plastic``
+    (e,10): plastic state of the elements (:mod:`...mechanics.materials.plastic_flow`); None in elastic bodies.
     """
 
     positions: np.ndarray
@@ -28,6 +30,7 @@ class State:
     colliders: np.ndarray | None = None
     slow_steps: int = 0
     broken: np.ndarray | None = None
+    plastic: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays of the state by name."""
@@ -40,6 +43,8 @@ class State:
             arrays["colliders"] = self.colliders
         if self.broken is not None:
             arrays["broken"] = self.broken
+        if self.plastic is not None:
+            arrays["plastic"] = self.plastic
         if self.slow_steps:
             arrays["slow_steps"] = np.array([float(self.slow_steps)])
         return arrays
@@ -57,7 +62,8 @@ class State:
                 history = History(arrays["previous_positions"], arrays["previous_velocities"], step)
             slow = int(np.ravel(arrays.get("slow_steps", 0))[0])
             body = arrays["positions"], arrays["velocities"], arrays["stretch"]
-            state = cls(*body, history, arrays.get("colliders"), slow, arrays.get("broken"))
+            further = (arrays.get(name) for name in ("broken", "plastic"))
+            state = cls(*body, history, arrays.get("colliders"), slow, *further)
         except (LookupError, TypeError, ValueError) as error:
             raise CorruptFrameError(f"A saved state lacks {error}.", "Delete the bake and bake again.") from error
         n, m = len(np.atleast_1d(state.positions)), len(np.atleast_1d(state.stretch))
@@ -74,7 +80,12 @@ class State:
 
         ``n_vertices``: number of unknown position vectors. ``n_tets``: number of elements or cubature points.
         """
-        shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,), "slow_steps": (1,)}
+        shapes = {
+            "stretch": (n_tets, 6),
+            "plastic": (n_tets, STATE_COLUMNS),
+            "previous_time_step": (1,),
+            "slow_steps": (1,),
+        }
         if self.colliders is not None:
             shapes["colliders"] = (2, self.colliders.size // 6, 3)
         if self.broken is not None:

@@ -86,6 +86,7 @@ class StepSolver:
             self.system = self.linear_system(model)
         elif stiffness:
             self.system.follow(model.elastic.shear_modulus)
+        self.system.flow(model.elastic)
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()

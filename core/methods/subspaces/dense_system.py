@@ -45,14 +45,21 @@ class DenseSystem(LinearSystem):
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
         super().__init__(elastic.weights)
-        self._elastic, self._mass, self._pinned, self._size = elastic, mass, pinned, len(mass)
+        self._mass, self._pinned, self._size = mass, pinned, len(mass)
         self._product: ReducedMatrix | None = None
         self.begin_step(0)
         free = np.setdiff1d(np.arange(self._size), pinned)
         self.free = _side_by_side(free)
-        self._stiffness = ReducedStiffness(elastic.G[:, free], mass[np.ix_(free, free)])
+        self._free_mass = mass[np.ix_(free, free)]
+        self.flow(elastic)
         self._matrix = np.zeros((3, len(free), 3, len(free)))
         self._factor = np.empty((3 * len(free), 3 * len(free))).T
+
+    def flow(self, elastic: CubatureElastic) -> None:
+        """Assemble later matrices with the gradients of ``elastic``."""
+        if elastic.plasticity is not None or not hasattr(self, "_stiffness"):
+            self._stiffness = ReducedStiffness(elastic.G[:, self.free], self._free_mass)
+        self._elastic = elastic
 
     @cached_property
     def _change(self) -> np.ndarray:

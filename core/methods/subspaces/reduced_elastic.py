@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...foundation.kernels.jit import kernel, summing_kernel
 from ...mechanics.energies.kinematics import Deformation
 from ...mechanics.forces.elastic import ElasticDensity, ElasticPotential
 from ...mechanics.forces.stabilization import ReducedStabilization
+from ...mechanics.materials.plastic_flow import inverse_gradients
 
 
 class CubatureElastic(ElasticDensity):
@@ -28,12 +30,17 @@ class CubatureElastic(ElasticDensity):
     """
 
     def __init__(self, elastic: ElasticPotential, basis: np.ndarray, points: np.ndarray, weights: np.ndarray) -> None:
-        super().__init__(weights, elastic.energies, elastic.energy_index[points], elastic.parameters[points])
+        plasticity = None if elastic.plasticity is None else elastic.plasticity[points]
+        if plasticity is not None and not plasticity[:, 0].any():
+            plasticity = None
+        like = elastic.energies, elastic.energy_index[points], elastic.parameters[points], plasticity
+        super().__init__(weights, *like)
         # Otherwise the points resist all motions of the basis, and the matched materials are fitted to them alone.
         if elastic.stabilization is not None and len(points) < basis.shape[1]:
             self.stabilization = ReducedStabilization(basis.T @ (elastic.stabilization.matrix() @ basis))
         rows = (3 * np.asarray(points)[:, None] + np.arange(3)).ravel()
         self.G = np.ascontiguousarray(elastic.elements.gradient_operator[rows] @ basis)
+        self._rest = np.tile(np.eye(3), (len(weights), 1, 1))
 
     def scaled(self, scale: np.ndarray) -> Self:
         """Return a copy with scaled Lame parameters, as :meth:`ElasticDensity.scaled`.
@@ -47,15 +54,26 @@ class CubatureElastic(ElasticDensity):
             other.stabilization = ReducedStabilization(mean * self.stabilization.stiffness)
         return other
 
+    def flowed(self, plastic: np.ndarray) -> Self:
+        """Return a copy whose deformation gradients are the elastic parts ``F F_p^-1``.
+
+        ``plastic`` (c,10): plastic state of the cubature points. This density itself has not flowed.
+        """
+        other = copy.copy(self)
+        other._rest = np.ascontiguousarray(inverse_gradients(plastic))
+        G = self.G.reshape(len(plastic), 3, -1)
+        other.G = (other._rest.transpose(0, 2, 1) @ G).reshape(self.G.shape)
+        return other
+
     def gradients(self, U: np.ndarray) -> np.ndarray:
         """Return the deformation gradients (c,3,3) at the cubature points for unknowns U (r,3)."""
-        return self._times(U, 1.0)
+        return self._times(U, self._rest)
 
     def delta_F(self, dU: np.ndarray) -> np.ndarray:
         """Return the changes (c,3,3) of the deformation gradients for changes dU (r,3) of the unknowns."""
-        return self._times(dU, 0.0)
+        return self._times(dU, np.zeros_like(self._rest))
 
-    def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
+    def _times(self, U: np.ndarray, rest: np.ndarray) -> np.ndarray:
         F = np.empty((len(self.weights), 3, 3))
         _gradients(self.G, np.ascontiguousarray(U.T), rest, F)
         return F
@@ -84,14 +102,16 @@ class CubatureElastic(ElasticDensity):
 
 @summing_kernel
 def _gradients(G, U, rest, F):
-    """Fill ``F`` (c,3,3) with ``rest I + U G_i^T`` for each cubature point i.
+    """Fill ``F`` (c,3,3) with ``rest_i + U G_i^T`` for each cubature point i. ``rest``: (c,3,3).
 
     ``U`` (3,r): transposed unknowns. ``G`` (3c,r): gradients of the basis functions; G_i are the three rows of point i.
     """
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
         first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
-        xx, xy, xz, yx, yy, yz, zx, zy, zz = rest, 0.0, 0.0, 0.0, rest, 0.0, 0.0, 0.0, rest
+        xx, xy, xz = rest[c, 0, 0], rest[c, 0, 1], rest[c, 0, 2]
+        yx, yy, yz = rest[c, 1, 0], rest[c, 1, 1], rest[c, 1, 2]
+        zx, zy, zz = rest[c, 2, 0], rest[c, 2, 1], rest[c, 2, 2]
         for k in range(len(x)):
             a, b, d = first[k], second[k], third[k]
             xx += x[k] * a

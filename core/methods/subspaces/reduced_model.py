@@ -203,7 +203,8 @@ class ReducedModel:
         deformation = self.elastic.deformation(unknowns)
         stretch = deformation.stretch()
         stretch[deformation.sigma[:, 2] <= 0.0] = IDENTITY_STRETCH
-        return State(unknowns.copy(), np.zeros_like(unknowns) if velocities is None else velocities.copy(), stretch)
+        velocities = np.zeros_like(unknowns) if velocities is None else velocities.copy()
+        return State(unknowns.copy(), velocities, stretch, plastic=self.elastic.unflowed())
 
     def rest_state(self) -> State:
         """Return the state at rest: the rest shape with zero velocities."""

@@ -19,6 +19,7 @@ import numpy as np
 from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.assembly.pairs import joined_pairs
+from ...mechanics.forces.elastic import ElasticPotential
 from ...mechanics.forces.step_potential import CrossElementPotential, StepPotential
 from .body import Body
 from .conjugate_gradient import EXACT_TOLERANCE, TOLERANCE, ConjugateGradients
@@ -68,6 +69,10 @@ class ElasticSystem(LinearSystem):
     def follow(self, shear_modulus: np.ndarray) -> None:
         """Update the solver for new shear moduli. ``shear_modulus`` (e,), Pa: modulus of each element."""
         self._solver.follow(shear_modulus)
+
+    def flow(self, elastic: ElasticPotential) -> None:
+        """Assemble later matrices with the shape gradients of ``elastic``. The preconditioner stays."""
+        self._body = self._body._replace(elements=elastic.elements)
 
     @property
     def choice(self) -> str:

@@ -8,6 +8,7 @@ from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
 from ...mechanics.energies.tangent import Tangent
+from ...mechanics.forces.elastic import ElasticDensity
 from ...mechanics.forces.step_potential import StepPotential
 from .protocol import ErrorEstimate, not_definite
 
@@ -42,6 +43,9 @@ class LinearSystem:
 
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Do nothing: an exact solver uses the shear moduli (e,), Pa, only through the assembled matrix."""
+
+    def flow(self, elastic: ElasticDensity) -> None:
+        """Take over the shape gradients of an elastic density, which change with the plastic flow."""
 
     def begin_step(self, _slow_steps: int) -> None:
         """Do nothing: no result depends on earlier steps.

@@ -135,9 +135,9 @@ def body_matching(
         on_progress(TRYING * part)
 
     try:
-        is_free, is_controlled = not lasting.held.any(), factors is not None
-        frees_pins, hits = bool(is_free and pinned.held.any()), is_free and (collides or bool(job.body.colliders))
-        methods = match_methods(solver, is_controlled, frees_pins, collides, hits) if solver.is_matched else (Matching,)
+        is_free, is_controlled, hits = not lasting.held.any(), factors is not None, collides or bool(job.body.colliders)
+        conditions = is_controlled, is_free and bool(pinned.held.any()), collides or job.body.is_plastic
+        methods = match_methods(solver, *conditions, is_free and hits) if solver.is_matched else (Matching,)
         if solver.match_resolution:
             finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
             check_mesh_compatibility(model, finer.model, lasting.rest[lasting.held[0]])
@@ -174,7 +174,8 @@ def _subspace_at_rest(
 ) -> tuple[Space, Springs | None]:
     """Return the subspace for vibrations, and its pin springs or None."""
     given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
-    elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
+    elastic = subspace.model.elastic.without_flow()
+    elastic = elastic.scaled(_softer(elastic.youngs_modulus, softest))
     space = replace(subspace.model, elastic=elastic, pinned=given)
     holding = PinSprings(lasting, spring_moduli, space.points).holding(0, np.ones(len(spring_moduli)))
     return space, holding and Springs(holding.points, holding.stiffness)
@@ -313,7 +314,7 @@ def _at_rest(
     spring_moduli = firmness * softer[model.elements.of_tet] * model.youngs_modulus
     held, anchors = lasting.schedule().held_corners(0), lasting.holding(0, spring_moduli)
     return (
-        replace(model, elastic=model.elastic.scaled(softer), pinned=held, anchors=anchors),
+        replace(model, elastic=model.elastic.scaled(softer).without_flow(), pinned=held, anchors=anchors),
         lasting,
         spring_moduli,
     )

@@ -101,6 +101,7 @@ def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSu
         pinned.schedule().held_corners(0),
         fields.own,
         smoothed=job.body.resolution.elements == "smoothed",
+        plasticity=fields.plasticity,
     )
     owners = None if pinned.regions is None else pinned.regions.owners
     return replace(model, anchors=pinned.holding(0, stiffness), pin_owners=owners)
