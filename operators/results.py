@@ -143,6 +143,23 @@ def corrective_key(self: Any, context: Any, obj: Any) -> None:
     self.report({"INFO"}, f"Shape key “{key.name}” of “{obj.name}”{driven}")
 
 
+def _ask_before_rest(self: Any, context: Any, event: Any) -> set[str]:
+    return ask_before_loss(self, context, event, [duplicate_result.body_of(context)], "Set as Rest Shape")
+
+
+@operator("Set as Rest Shape", _can_correct, EDITS, keep=True, invoke=_ask_before_rest)
+def set_as_rest_shape(self: Any, context: Any, obj: Any) -> None:
+    """Make the baked shape of this frame the rest shape, so that a dented or bent body starts there without stress. A
+    shape key holds it, the other shape keys are muted, and the bake is deleted. Until the file is saved, Undo
+    restores it.
+    """
+    target = baking.own_store(obj, shown=True).read(context.scene.frame_current)
+    baking.delete(obj)
+    key = settling.put_rest(obj, target, context)
+    context.view_layer.objects.active = obj
+    self.report({"INFO"}, f"The shape key “{key.name}” is the rest shape of “{obj.name}”; bake again to start there")
+
+
 def _can_mirror(context: Any) -> None:
     obj = polls.with_own_mesh(polls.idle_body_outside_edit(context))
     polls.disable_if(obj.data.shape_keys is None or obj.active_shape_key_index == 0, "Choose a corrective shape key")

@@ -130,6 +130,7 @@ class SINEW_MT_bake(bpy.types.Menu):
             layout.operator("sinew.check_bake", icon="VIEWZOOM")
             layout.operator("sinew.export_bake", text="Export...", icon="EXPORT")
             layout.operator("sinew.corrective_key", icon="SHAPEKEY_DATA")
+            layout.operator("sinew.set_as_rest_shape", icon="SHAPEKEY_DATA")
             layout.operator("sinew.delete_bake", icon="TRASH")
         layout.separator()
         layout.operator("sinew.settle", icon="CON_FLOOR")

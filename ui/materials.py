@@ -168,6 +168,8 @@ def draw_plasticity(layout: Any, context: Any, obj: Any) -> None:
     column.active = material.yield_strain > 0.0
     column.prop(material, "creep")
     column.prop(material, "hardening")
+    if material.yield_strain > 0.0 and obj.sinew.bake.status != "NONE":
+        draw_button(layout, context, "sinew.set_as_rest_shape", icon="SHAPEKEY_DATA")
 
 
 @panel("Advanced", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)

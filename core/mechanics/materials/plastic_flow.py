@@ -21,12 +21,12 @@ import numpy as np
 
 from ..energies.kinematics import Deformation
 
-STATE_COLUMNS = 10
-"""Numbers of the plastic state per element: the inverse of F_p, row by row, and the accumulated plastic strain a."""
-
 
 def unflowed(count: int) -> np.ndarray:
-    """Return the plastic state (e,10) of ``count`` elements that have not flowed."""
+    """Return the plastic state (e,10) of ``count`` elements that have not flowed.
+
+    Its columns are the inverse of F_p, row by row, and the accumulated plastic strain a.
+    """
     return np.tile(np.append(np.eye(3).ravel(), 0.0), (count, 1))
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...foundation.errors import CorruptFrameError
-from ...mechanics.materials.plastic_flow import STATE_COLUMNS
 from ...numerics.integrators.time_step import History
 
 
@@ -82,7 +81,7 @@ class State:
         """
         shapes = {
             "stretch": (n_tets, 6),
-            "plastic": (n_tets, STATE_COLUMNS),
+            "plastic": (n_tets, 10),
             "previous_time_step": (1,),
             "slow_steps": (1,),
         }
