@@ -16,7 +16,7 @@ from ..energies.inversion_step_bound import upright_part
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 from ..materials.lame import youngs_modulus
-from ..materials.plastic_flow import flow, inverse_gradients, unflowed
+from ..materials.plastic_flow import flow, inverse_gradients, secant_ratio, unflowed
 from .stabilization import ReducedStabilization, Stabilization
 
 
@@ -249,10 +249,13 @@ class ElasticPotential(ElasticDensity):
     def flowed(self, plastic: np.ndarray) -> Self:
         """Return a copy whose deformation gradients are the elastic parts ``F F_p^-1``.
 
-        The stabilization stays elastic. ``plastic`` (m,10): plastic state of the elements.
+        The quadratic term of the stabilization has the secant shear modulus. ``plastic`` (m,10): plastic state of the
+        elements. This potential itself has not flowed.
         """
         other = copy.copy(self)
         other.elements = self._unflowed.flowed(inverse_gradients(plastic))
+        if self.stabilization is not None:
+            other.stabilization = self.stabilization.softened(secant_ratio(plastic, self.plasticity))
         return other
 
     def gradients(self, positions: np.ndarray) -> np.ndarray:

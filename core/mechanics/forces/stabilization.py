@@ -16,6 +16,7 @@ mean F_e of their element does not invert. Second, Mixed FEM needs up to five ti
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 
 import numpy as np
@@ -51,6 +52,12 @@ class Stabilization(StepPotential):
         vertices = elements.nodes.vertices
         ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
         self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
+
+    def softened(self, ratio: np.ndarray) -> Stabilization:
+        """Return a copy whose quadratic term is multiplied by the ``ratio`` (e,) of each element."""
+        other = copy.copy(self)
+        other._theta = ratio * self._theta
+        return other
 
     def matrix(self) -> sp.csr_matrix:
         """Return the Hessian of the quadratic term, (n,n) N/m, the same for x, y and z."""

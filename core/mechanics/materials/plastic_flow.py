@@ -35,6 +35,17 @@ def inverse_gradients(plastic: np.ndarray) -> np.ndarray:
     return plastic[:, :9].reshape(-1, 3, 3)
 
 
+def secant_ratio(plastic: np.ndarray, plasticity: np.ndarray) -> np.ndarray:
+    """Return the elastic fraction of the equivalent strain in elements that flow instantly, (e,): 1 without flow.
+
+    The secant shear modulus of proportional loading is this fraction of the elastic one. ``plastic`` (e,10): plastic
+    state. ``plasticity`` (e,3): as in :func:`flow`.
+    """
+    accumulated = plastic[:, 9]
+    elastic = plasticity[:, 0] + plasticity[:, 2] * accumulated
+    return np.where(accumulated > 0.0, elastic / np.maximum(elastic + accumulated, 1e-300), 1.0)
+
+
 def flow(
     plastic: np.ndarray, deformation: Deformation, plasticity: np.ndarray, time_step: float
 ) -> tuple[np.ndarray, np.ndarray, Deformation]:

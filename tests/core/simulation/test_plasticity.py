@@ -194,3 +194,20 @@ def test_bad_settings_are_refused():
     with pytest.raises(SettingsError, match="Set Match Method to Fitted Materials"):
         job.with_body(solver=matched).check()
     job.with_body(solver=replace(matched, match_method="automatic")).check()
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "subspace_mixed_fem"])
+def test_forces_of_flowed_elements_are_derivatives_of_their_energy(solver):
+    model, states, _reports = hanging(20, solver=solver, creep=0.0, modes=4)
+    elastic, x = model.elastic.flowed(states[-1].plastic), states[-1].positions
+
+    def energy(at):
+        held = elastic.stabilization
+        return elastic.value(elastic.deformation(at)) + (0.0 if held is None else held.value(at))
+
+    gradient = elastic.nodal_forces(elastic.stress(elastic.deformation(x)))
+    if elastic.stabilization is not None:
+        assert elastic.stabilization.value(x) < model.elastic.stabilization.value(x), "the secant modulus is lower"
+        gradient += elastic.stabilization.gradient(x)
+    dx = 1e-7 * np.random.default_rng(2).normal(size=x.shape)
+    assert energy(x + dx) - energy(x - dx) == pytest.approx(2.0 * np.sum(gradient * dx), rel=2e-6)
