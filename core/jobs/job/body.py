@@ -439,11 +439,9 @@ class Body:
                     "A body whose tetrahedra are given cannot be matched to a finer lattice.",
                     "Turn Match Resolution off.",
                 )
-        for layer in self.layers:
-            for surface in layer.surfaces:
-                surface.validate()
-        for region in self.regions:
-            region.surface.validate()
+        inner = [surface for layer in self.layers for surface in layer.surfaces]
+        for surface in (*inner, *(region.surface for region in self.regions)):
+            surface.validate()
         if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
 
