@@ -244,6 +244,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "move_tie": (two_ties, {"direction": "UP"}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
+    "set_as_rest_shape": (baked, {}),
     "edit_source": (baked_on_a_duplicate, {}),
     "show_bake": (source_shown, {}),
     "bring_frames": (baked_before_save_as, {}),
