@@ -159,7 +159,7 @@ def draw_placement(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(material, "fade")
 
 
-@panel("Plasticity", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
+@panel("Plasticity", under="materials", where=_has_material, bl_options=CLOSED)
 def draw_plasticity(layout: Any, context: Any, obj: Any) -> None:
     """Draw the active material's yield strain, creep and hardening, and the button that sets the rest shape."""
     material = item_lists.active_item(obj.sinew, "material")

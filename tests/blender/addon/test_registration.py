@@ -71,12 +71,22 @@ def test_the_physics_tab_has_every_panel_and_the_sidebar_what_is_done_often():
     sidebar = sorted(c.bl_label for c in panels if getattr(c, "bl_category", "") == "Sinew")
     physics = sorted(c.bl_label for c in panels if c.bl_space_type == "PROPERTIES" and c.bl_context == "physics")
     often = [
-        *("Sinew", "Physical Materials", "Placement", "Muscle", "Plasticity", "Advanced", "Pins", "Collisions"),
-        *("Advanced", "Live"),
+        *("Sinew", "Physical Materials", "Placement", "Muscle", "Advanced", "Pins", "Collisions", "Advanced", "Live"),
         *("Resolution", "Simulated Shape", "Solver", "Advice", "Frames and Result", "Compare"),
     ]
     more = [
-        *("Per Collider", "Pairs", "Ties", "Springs", "Fields", "Field Weights", "Pressure", "Advanced", "Vibrations"),
+        *(
+            "Per Collider",
+            "Pairs",
+            "Ties",
+            "Springs",
+            "Fields",
+            "Field Weights",
+            "Pressure",
+            "Plasticity",
+            "Advanced",
+            "Vibrations",
+        ),
         *("Diagnostics", "Solver Report"),
     ]
     assert sidebar == sorted(often) and physics == sorted(often + more)

@@ -22,7 +22,7 @@ from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import shaken_bar
-from .test_group_bake import two
+from ..simulation.test_group_bake import two
 
 E, NU, YIELD, HARDENING = 1e6, 0.3, 0.05, 0.1
 MU, LAM = E / (2 + 2 * NU), E * NU / ((1 + NU) * (1 - 2 * NU))

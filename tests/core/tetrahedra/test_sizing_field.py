@@ -25,7 +25,7 @@ PACKAGES = {"robust": "pytetwild", "clean": "tetgen"}
 CELLS = 9
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
 
-CELLS = [method for method in METHODS if method != "rigid"]
+REFINABLE = [method for method in METHODS if method != "rigid"]
 """Methods with more than one tetrahedron."""
 
 
@@ -41,7 +41,7 @@ def cap(surface):
 
 
 @pytest.mark.parametrize("finest", [2.0, 4.0])
-@pytest.mark.parametrize("method", CELLS)
+@pytest.mark.parametrize("method", REFINABLE)
 def test_painted_edges_are_shorter_by_as_much(method, finest):
     """The median in the first layer of painted cells, and that in the lower third, by the factor within 15 %."""
     needs(method)
@@ -99,7 +99,7 @@ def test_the_field_fills_its_box_and_holds_the_wanted_sizes():
     assert np.abs(between / middles - 1.0).max() < 0.5
 
 
-@pytest.mark.parametrize("method", CELLS)
+@pytest.mark.parametrize("method", REFINABLE)
 def test_too_many_are_refused_before_they_are_made(method, monkeypatch):
     needs(method)
     surface = sphere(1)
