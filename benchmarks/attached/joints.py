@@ -193,7 +193,7 @@ def _arm() -> Iterable[Row]:
         elastic = model.elastic
         force = elastic.gradient(elastic.deformation(x)) + elastic.stabilization.gradient(x)
         force -= model.mass @ np.tile([0.0, 0.0, -9.81], (len(x), 1))
-        force[model.pinned] = 0.0  # what is left is the tie's force on the muscle
+        force[model.pinned] = 0.0  # only the force of the tie on the muscle is left
         centre = _turned(angle) @ (0.5 * np.array(FOREARM) - HINGE)
         return float(np.cross(x - HINGE, -force).sum(axis=0)[1] + np.cross(centre, [0.0, 0.0, -weight])[1])
 

@@ -140,3 +140,13 @@ class SurfaceMesh:
     def _triangle_areas(self) -> np.ndarray:
         a, b, c = (self.positions[self.triangles[:, k]] for k in range(3))
         return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+
+
+def signed_volume(positions: np.ndarray, triangles: np.ndarray) -> float:
+    """Return the volume within a closed surface, m³; negative if its normals point inwards.
+
+    ``positions`` (k,3), m. ``triangles`` (t,3). For a surface that may be open or overlap see
+    ``tetrahedra/enclosed_volume.py``.
+    """
+    corners = positions[triangles] - positions[triangles[:, 0]].mean(axis=0)
+    return float(np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))) / 6.0

@@ -117,28 +117,11 @@ def edge_sides(triangles: np.ndarray) -> np.ndarray:
     """Return the edges of a closed surface with the opposite vertices, (e,4).
 
     A row (a, b, c, d) stands for the triangles (a, b, c) and (b, a, d), in this orientation. Where more than two
-    triangles meet at an edge, they are paired. Edges at which the surface is open have no row.
+    triangles meet at an edge, they are paired.
 
-    ``triangles`` (t,3): vertex indices.
+    ``triangles`` (t,3): vertex indices of a surface without :func:`open_edges`.
     """
     sides = np.concatenate([np.roll(triangles, -k, axis=1) for k in range(3)]).astype(np.int64)
-    forth = sides[sides[:, 0] < sides[:, 1]]
-    back = sides[sides[:, 0] > sides[:, 1]][:, [1, 0, 2]]
-
-    def numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows sorted by edge, and the edge with the number of each row among those of its edge."""
-        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-        first = (
-            np.concatenate([[True], (rows[1:, :2] != rows[:-1, :2]).any(axis=1)]) if len(rows) else np.zeros(0, bool)
-        )
-        at = np.arange(len(rows))
-        number = at - np.maximum.accumulate(np.where(first, at, 0)) if len(rows) else at
-        return rows, np.column_stack([rows[:, :2], number])
-
-    (forth, one), (back, other) = numbered(forth), numbered(back)
-    keys, index = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
-    at = np.full((len(keys), 2), -1)
-    index = np.ravel(index)
-    at[index[: len(one)], 0], at[index[len(one) :], 1] = np.arange(len(one)), np.arange(len(other))
-    at = at[(at >= 0).all(axis=1)]
-    return np.column_stack([forth[at[:, 0]], back[at[:, 1], 2]])
+    forth, back = sides[sides[:, 0] < sides[:, 1]], sides[sides[:, 0] > sides[:, 1]][:, [1, 0, 2]]
+    forth, back = (rows[np.lexsort((rows[:, 1], rows[:, 0]))] for rows in (forth, back))
+    return np.column_stack([forth, back[:, 2]])

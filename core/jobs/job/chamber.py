@@ -10,7 +10,7 @@ from ...foundation.errors import ChamberError
 from ...foundation.schema.declared_types import coerce
 from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.setting_fields import choice
-from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_mesh import SurfaceMesh, signed_volume
 
 FLAT = 1e-6
 """Least volume of a chamber, relative to the cube of the size of its surface."""
@@ -59,7 +59,6 @@ class Chamber:
         ``surface``: rest surface of the body. Raises ChamberError for a chamber that is open or flat.
         """
         from ...geometry.mesh.topology import vertex_components  # slow to import
-        from ...mechanics.forces.chamber_pressure import enclosed_volume
 
         faces = surface.triangles.astype(np.int64)
         if len(self.vertices):
@@ -67,12 +66,11 @@ class Chamber:
         else:
             label = vertex_components(faces)
             parts = [faces[label == k] for k in range(int(label.max(initial=-1)) + 1)]
-            found = [part for part in parts if enclosed_volume(surface.positions, part) < 0.0] or [faces]
+            found = [part for part in parts if signed_volume(surface.positions, part) < 0.0] or [faces]
         return [self._oriented(surface.positions, part) for part in found]
 
     def _oriented(self, positions: np.ndarray, faces: np.ndarray) -> np.ndarray:
         from ...geometry.mesh.topology import open_edges
-        from ...mechanics.forces.chamber_pressure import enclosed_volume
 
         where = "Its vertex group" if len(self.vertices) else "The surface"
         if not len(faces):
@@ -82,7 +80,7 @@ class Chamber:
                 f"The chamber leaks: {where.lower()} is open along {count} edges.",
                 "Close the holes (Mesh > Clean Up > Fill Holes), or add all vertices around the chamber to the group.",
             )
-        volume = enclosed_volume(positions, faces)
+        volume = signed_volume(positions, faces)
         if abs(volume) <= FLAT * float(np.ptp(positions[faces].reshape(-1, 3), axis=0).max()) ** 3:
             raise ChamberError(f"The chamber has no volume: {where.lower()} is flat.", "Give it a volume.")
         return faces if volume > 0.0 else faces[:, ::-1]

@@ -21,17 +21,19 @@ from typing import Any
 
 import numpy as np
 
+from ...geometry.mesh.surface_mesh import signed_volume
 from ...geometry.mesh.topology import edge_sides
 from ..assembly.low_rank import LowRank
 from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils
-from .step_potential import CrossElementPotential, LowRankPotential, Motion
+from .point_stencils import PointStencils
+from .step_potential import LowRankPotential, Motion
 
 ATMOSPHERE = 101325.0
 """Pressure of the air around bodies, Pa."""
 
 
-class ChamberPressure(LowRankPotential, CrossElementPotential):
+class ChamberPressure(PointStencils, LowRankPotential):
     """Pressure in a chamber, as the load of one step and its potential.
 
     Parameters
@@ -48,7 +50,8 @@ class ChamberPressure(LowRankPotential, CrossElementPotential):
     """
 
     def __init__(self, points: Any, triangles: np.ndarray, pressure: float, rest_volume: float | None = None) -> None:
-        self._points, self._triangles, self._sides = points, triangles, edge_sides(triangles)
+        super().__init__(points)
+        self._triangles, self._sides = triangles, edge_sides(triangles)
         self._given, self._rest_volume = pressure, rest_volume
 
     def begin(self, motion: Motion) -> ChamberPressure:
@@ -69,7 +72,7 @@ class ChamberPressure(LowRankPotential, CrossElementPotential):
 
     def volume(self, positions: np.ndarray) -> float:
         """Return the chamber's volume, m³, at vertex ``positions`` (n,3) m."""
-        return enclosed_volume(self._points.positions(positions), self._triangles)
+        return signed_volume(self._points.positions(positions), self._triangles)
 
     def pressure(self, positions: np.ndarray) -> float:
         """Return the pressure above the atmosphere, Pa, at vertex ``positions`` (n,3) m."""
@@ -100,15 +103,6 @@ class ChamberPressure(LowRankPotential, CrossElementPotential):
         self.low_rank = LowRank(vector[:, :, None], np.array([[gas]]))
         return False
 
-    def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Return the part ``-p d²V/dy²`` of the Hessian, N/m, as blocks per pair of tet vertices."""
-        return self._points.pairs(self._stencils(positions))
-
-    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times ``-p d²V/dy²`` to the matrix of a subspace; nothing in the full space."""
-        if self._points.is_dense:
-            self._points.add_coupling(self._stencils(positions).matrix(len(self._points)), scale, blocks)
-
     def _volume_gradient(self, positions: np.ndarray) -> np.ndarray:
         y = self._points.positions(positions)
         out, corners = np.zeros_like(y), y[self._triangles]
@@ -118,6 +112,7 @@ class ChamberPressure(LowRankPotential, CrossElementPotential):
         return out
 
     def _stencils(self, positions: np.ndarray) -> Stencils:
+        """Return the part ``-p d²V/dy²`` of the Hessian, N/m, as stencils of the points."""
         y, (a, b, c, d) = self._points.positions(positions), self._sides.T
         w = -self.pressure(positions) / 6.0 * (y[d] - y[c])
         blocks, zero = np.zeros((len(a), 4, 3, 4, 3)), np.zeros(len(a))
@@ -164,12 +159,3 @@ def _padded(rows: np.ndarray, count: int, at: slice) -> np.ndarray:
     out = np.zeros((count, *rows.shape[1:]))
     out[at] = rows
     return out
-
-
-def enclosed_volume(positions: np.ndarray, triangles: np.ndarray) -> float:
-    """Return the volume that a closed surface encloses, m³; negative if its normals point inwards.
-
-    ``positions`` (k,3), m. ``triangles`` (t,3).
-    """
-    corners = positions[triangles] - positions[triangles[:, 0]].mean(axis=0)
-    return float(np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))) / 6.0

@@ -13,30 +13,8 @@ import scipy.sparse as sp
 
 from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils, stencils_of
-from ..forces.step_potential import CrossElementPotential, Motion
-
-
-class PointStencils(CrossElementPotential):
-    """Potential whose Hessian consists of stencils of up to four points each, see :meth:`_stencils`.
-
-    ``points``: the points as functions of the solver's unknowns.
-    """
-
-    def __init__(self, points: Any) -> None:
-        self._points = points
-
-    def _stencils(self, positions: np.ndarray) -> Stencils:
-        """Return the Hessian, N/m, as stencils of the points. ``positions`` (n,3), m: of the vertices."""
-        raise NotImplementedError
-
-    def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
-        """Return the Hessian, N/m, as blocks per pair of tet vertices."""
-        return self._points.pairs(self._stencils(positions))
-
-    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Add ``scale`` times the Hessian to the matrix of a subspace; nothing in the full space."""
-        if self._points.is_dense:
-            self._points.add_coupling(self._stencils(positions).matrix(len(self._points)), scale, blocks)
+from ..forces.point_stencils import PointStencils
+from ..forces.step_potential import Motion
 
 
 class Glue(PointStencils):

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils, stencils_of
+from ..forces.point_stencils import PointStencils
 from ..forces.step_potential import Motion
-from .glue import PointStencils
 
 
 class JointSprings(PointStencils):

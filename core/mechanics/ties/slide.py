@@ -20,8 +20,8 @@ import numpy as np
 from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...geometry.mesh.vertex_normals import vertex_normals
 from ..assembly.stencils import Stencils
+from ..forces.point_stencils import PointStencils
 from ..forces.step_potential import Motion
-from .glue import PointStencils
 
 SETTLED = 1e-6
 """Largest change of a lagged normal and of a sliding distance, relative to the size of a triangle, without an update.
@@ -108,6 +108,15 @@ class Slide(PointStencils):
         blocks = (shares[:, :, None] * shares[:, None, :])[:, :, None, :, None] * K[:, None, :, None, :]
         corners = p + self._corners[acts] if self._surface is None else np.full((len(acts), 3), -1)
         return Stencils(np.column_stack([acts, corners]), blocks)
+
+
+def signed_distances(points: np.ndarray, surface: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the distances of ``points`` from a surface along its interpolated normals, (p,) m.
+
+    The arguments are those of :func:`places`.
+    """
+    corners, weights, normals = places(points, surface, triangles)
+    return np.sum((points - np.einsum("pc,pci->pi", weights, surface[corners])) * normals, axis=1)
 
 
 def places(points: np.ndarray, surface: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

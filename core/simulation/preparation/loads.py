@@ -24,7 +24,7 @@ from ...foundation.schema.settings import ColliderSettings, moduli
 from ...foundation.schema.tracks import samples_at
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.farthest_points import Chosen, farthest_points
-from ...geometry.mesh.surface_mesh import SurfaceMesh
+from ...geometry.mesh.surface_mesh import SurfaceMesh, signed_volume
 from ...jobs.job.absorber import Absorber
 from ...jobs.job.chamber import Chamber
 from ...jobs.job.environment import Collider, Ground, Spring
@@ -33,7 +33,7 @@ from ...jobs.job.job import Job
 from ...jobs.job.pair import PairSettings
 from ...mechanics.fibres.fibre_potential import FibrePotential
 from ...mechanics.forces.acceleration_field import AccelerationField
-from ...mechanics.forces.chamber_pressure import ChamberPressure, enclosed_volume
+from ...mechanics.forces.chamber_pressure import ChamberPressure
 from ...mechanics.forces.force_fields import ForceFields, MassPoints
 from ...mechanics.forces.springs import Springs, goal_stiffness, shared_stiffness
 from ...mechanics.forces.step_potential import Load
@@ -208,7 +208,7 @@ def _chambers(
     found = []
     for faces in chamber.surfaces(surface):
         used, triangles = np.unique(faces, return_inverse=True)
-        volume = enclosed_volume(surface.positions, faces)
+        volume = signed_volume(surface.positions, faces)
         points = space.points(embedding.take(used))
         found.append(_Chamber(chamber, points, triangles.reshape(-1, 3), volume, frames))
     return found

@@ -32,7 +32,6 @@ def with_regions(job: Job, mesh: TetMesh, embedding: Embedding, most: float) -> 
         np.concatenate([each.triangles + start for each, start in zip(surfaces, [0, *starts[:-1]], strict=True)]),
     )
     inner = embed(surface.positions[starts[0] :], mesh)
-    parts = ("tet_indices", "barycentric", "outside")
     counts = [len(body.pinned_vertices), *map(len, used)]
     pins = RegionPins(
         PinSchedule(np.zeros(0, dtype=np.int64), np.zeros((0, 0, 3)), np.zeros((frames, 0), dtype=bool)),
@@ -45,7 +44,7 @@ def with_regions(job: Job, mesh: TetMesh, embedding: Embedding, most: float) -> 
     return PinnedSurface(
         surface,
         mesh,
-        Embedding(*(np.concatenate([getattr(each, part) for each in (embedding, inner)]) for part in parts)),
+        Embedding.joined([embedding, inner]),
         np.concatenate([body.pinned_vertices, *(k + start for k, start in zip(used, starts, strict=False))]),
         np.concatenate([resample(track, frames, steps) for track in positions], axis=1),
         np.concatenate([body.pin_held, *(np.tile(each, len(k)) for each, k in zip(held, used, strict=True))], axis=1),

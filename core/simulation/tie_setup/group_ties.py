@@ -14,7 +14,7 @@ from ...jobs.job.tie import SLIDE, Tie
 from ...mechanics.forces.springs import Springs
 from ...mechanics.forces.step_potential import Load
 from ...mechanics.ties.glue import Glue
-from ...mechanics.ties.slide import Slide, places
+from ...mechanics.ties.slide import Slide, signed_distances
 from ...methods.model.state import State
 from ...methods.subspaces.space import Space
 from ..contact_setup.collision_surfaces import ColliderSet
@@ -37,7 +37,7 @@ class _GroupTie(NamedTuple):
     collider: int | None
     at: TieSamples
     samples: slice
-    distances: np.ndarray
+    distances: np.ndarray | None
     on_collider: ColliderPoints | None
 
 
@@ -78,15 +78,15 @@ class GroupTies:
             at, bodies = samples_at_collider(tie, own, surface, triangles), (k, None)
         else:
             raise TieError(
-                f"“{names[k]}” is tied to “{tie.other}”, which is no body in the bake and no collider of it.",
+                f"“{names[k]}” is tied to “{tie.other}”, which is neither a body in the bake nor one of its colliders.",
                 f"Make “{tie.other}” a soft body or a collider of “{names[k]}”, or choose another partner.",
             )
-        corners, weights, normals = places(at.points, surface, triangles)
-        away = np.sum((at.points - np.einsum("sc,sci->si", weights, surface[corners])) * normals, axis=1)
-        follow = None
-        if collider is not None and tie.kind != SLIDE:
+        distances = follow = None
+        if tie.kind == SLIDE:
+            distances = signed_distances(at.points, surface, triangles)
+        elif collider is not None:
             follow = ColliderPoints.of(at.points, surface, triangles)
-        return _GroupTie(tie, bodies, collider, at, slice(start, start + len(at.points)), away, follow)
+        return _GroupTie(tie, bodies, collider, at, slice(start, start + len(at.points)), distances, follow)
 
     def _side(self, k: int, weights: np.ndarray | None = None) -> Side:
         model = self._prepared[k].model
@@ -170,9 +170,7 @@ class GroupTies:
         else:
             k = each.bodies[1]
             surface, triangles = self._prepared[k].surface(states[k].positions), self._surfaces[k].triangles
-        corners, weights, normals = places(y, surface, triangles)
-        away = np.sum((y - np.einsum("sc,sci->si", weights, surface[corners])) * normals, axis=1)
-        return np.maximum(away - each.distances, 0.0)
+        return np.maximum(signed_distances(y, surface, triangles) - each.distances, 0.0)
 
     def _points_at(self, k: int, embedding: Embedding, states: Sequence[State]) -> np.ndarray:
         return self._prepared[k].space.points(embedding).positions(states[k].positions)

@@ -202,7 +202,7 @@ def test_ties_are_copied_and_drawn(body, beside, add_mesh):
 
 
 def test_pressure_is_read_with_its_chamber(body):
-    """Keyed, of a gas or given, in the whole body or a vertex group; a group that is gone is told."""
+    """The job has the keyed pressure and the vertex group. A missing group raises an error."""
     assert make_job(body, bpy.context).body.chamber is None
     settings = body.sinew.chamber
     settings.enabled, settings.is_gas = True, False

@@ -12,13 +12,13 @@ from sinew.core.foundation.errors import ChamberError
 from sinew.core.foundation.schema.settings import ContactSettings, MaterialSettings, SolverSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.embedding import embed
-from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh, signed_volume
 from sinew.core.geometry.mesh.topology import boundary_triangles, edge_sides, open_edges
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.chamber import Chamber
 from sinew.core.jobs.job.groups import grouped_jobs
 from sinew.core.jobs.job.job import Job
-from sinew.core.mechanics.forces.chamber_pressure import ATMOSPHERE, ChamberPressure, enclosed_volume
+from sinew.core.mechanics.forces.chamber_pressure import ATMOSPHERE, ChamberPressure
 from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
 from sinew.core.mechanics.forces.step_potential import Motion
 from sinew.core.simulation.frame_loop.group import simulate_group
@@ -47,7 +47,7 @@ def played(*bodies: Body, frames: int = 6, rate: float = 1.0):
 
 
 def volume(body: Body, positions: np.ndarray) -> float:
-    return enclosed_volume(positions, body.surface.triangles)
+    return signed_volume(positions, body.surface.triangles)
 
 
 @pytest.mark.parametrize("rest_volume", [None, 0.9])
@@ -56,7 +56,7 @@ def test_derivatives_are_those_of_the_value(rest_volume):
     X = mesh.rest_positions
     used, triangles = np.unique(boundary_triangles(mesh.tets), return_inverse=True)
     triangles = triangles.reshape(-1, 3)
-    assert enclosed_volume(X[used], triangles) == pytest.approx(0.96, rel=1e-12)
+    assert signed_volume(X[used], triangles) == pytest.approx(0.96, rel=1e-12)
     assert len(edge_sides(triangles)) == 1.5 * len(triangles)
     x = X + 0.05 * rng.standard_normal(X.shape)
     points = EmbeddedPoints(embed(X[used], mesh), mesh.tets, len(X))
@@ -111,7 +111,7 @@ def test_bodies_in_a_group_have_their_own_chambers():
 def test_cavities_are_found_and_what_is_wrong_is_told():
     hollow = hollow_ball(0.1)
     (cavity,) = Chamber().surfaces(hollow)
-    assert enclosed_volume(hollow.positions, cavity) == pytest.approx(4.0 / 3.0 * np.pi * 0.4**3, rel=0.02)
+    assert signed_volume(hollow.positions, cavity) == pytest.approx(4.0 / 3.0 * np.pi * 0.4**3, rel=0.02)
     whole = block((2, 2, 2), SIZE)
     faces = boundary_triangles(whole.tets)
     open_box = SurfaceMesh(whole.rest_positions, faces[1:])
