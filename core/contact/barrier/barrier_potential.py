@@ -409,6 +409,10 @@ def _can_collide_filter(surfaces: CollisionMesh, can_collide: np.ndarray | None)
     first, *others = (ipctk.make_vertex_patches_filter(each.astype(np.int32)) for each in numbers)
     for other in others:
         first = first & other
+    is_same_body = ~ipctk.make_vertex_patches_filter(surfaces.body_ids.astype(np.int32))
+    for region in surfaces.tied_regions:
+        for labels in region.labels(surfaces.body_ids):
+            first = first & (is_same_body | ipctk.make_vertex_patches_filter(labels.astype(np.int32)))
     if len(surfaces.excluded_pairs):
         blocked = {(int(min(pair)), int(max(pair))): False for pair in surfaces.excluded_pairs}
         first = first & ipctk.make_sparse_filter(blocked, True)

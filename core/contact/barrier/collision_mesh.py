@@ -12,6 +12,30 @@ import numpy as np
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 
+class TiedRegion(NamedTuple):
+    """Part of the surfaces of two tied bodies in which these do not collide with each other.
+
+    Attributes
+    ----------
+    bodies : ids of the two bodies, or of a body and a collider
+    vertices : (s,) bool, vertices of the region
+    slides : True if the region of each body slides along all of the other one; otherwise, along the other region only
+    """
+
+    bodies: tuple[int, int]
+    vertices: np.ndarray
+    slides: bool
+
+    def labels(self, body_ids: np.ndarray) -> list[np.ndarray]:
+        """Return labels (s,) of vertices: vertices with an equal label in all of these do not collide.
+
+        ``body_ids`` (s,): body of each vertex.
+        """
+        own = [self.vertices & (body_ids == body) for body in self.bodies]
+        others = [body_ids == body for body in self.bodies] if self.slides else own
+        return [np.where(own[a] | others[1 - a], 0, 1 + np.arange(len(body_ids))) for a in range(1 + self.slides)]
+
+
 class CollisionMesh(NamedTuple):
     """Surfaces that collide.
 
@@ -23,6 +47,7 @@ class CollisionMesh(NamedTuple):
     is_prescribed : (s,) bool, vertices with prescribed positions; they never collide with one another
     self_contact_bodies : ids of the bodies that collide with themselves
     excluded_pairs : (k,2), vertex pairs that are excluded from self-contact
+    tied_regions : regions in which pairs of tied bodies do not collide
     """
 
     rest_positions: np.ndarray
@@ -31,6 +56,7 @@ class CollisionMesh(NamedTuple):
     is_prescribed: np.ndarray
     self_contact_bodies: tuple[int, ...] = ()
     excluded_pairs: np.ndarray = NO_PAIRS
+    tied_regions: tuple[TiedRegion, ...] = ()
 
     def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
         """Return the collision mesh restricted to some vertices.
@@ -48,6 +74,7 @@ class CollisionMesh(NamedTuple):
             self.is_prescribed[chosen],
             self.self_contact_bodies,
             pairs,
+            tuple(each._replace(vertices=each.vertices[chosen]) for each in self.tied_regions),
         )
 
 

@@ -71,13 +71,19 @@ def are_tied(a: Body, b: Body) -> bool:
     return any(y.name in x.attached for x, y in ((a, b), (b, a)))
 
 
+def has_joint(body: Body, other: str) -> bool:
+    """Return True if the body has a joint with the body or collider of the name ``other``."""
+    return any(joint.other == other for joint in body.joints)
+
+
 def can_collide(a: Body, b: Body) -> bool:
     """Return True if the contact settings of each of the two bodies allow contact with the other.
 
-    Tied bodies do not collide with each other.
+    Bodies with a joint between them do not collide with each other. Tied bodies collide away from the tie.
     """
-    return not are_tied(a, b) and all(
-        x.contact.bodies and (x.contact_with is None or y.name in x.contact_with) for x, y in ((a, b), (b, a))
+    return not any(
+        has_joint(x, y.name) or not x.contact.bodies or (x.contact_with is not None and y.name not in x.contact_with)
+        for x, y in ((a, b), (b, a))
     )
 
 

@@ -14,12 +14,15 @@ from ...foundation.schema.setting_fields import check_ranges, choice, number
 
 GLUE, SLIDE = "glue", "slide"
 
+NEAR = 0.5
+"""Largest distance of tied points at rest where a tie does not set it, in mean edges of the finer tets."""
+
 
 @dataclass(frozen=True)
 class Tie:
     """Tie of a body's surface to another body or to a collider, where the two are near each other at rest.
 
-    Tied bodies do not collide with each other.
+    Tied bodies do not collide with each other where they are near each other at rest.
 
     Attributes
     ----------
@@ -63,6 +66,10 @@ class Tie:
     def words(self) -> str:
         """Name of the tie in messages."""
         return f"The tie to “{self.other}”"
+
+    def reach(self, mean_edge: float) -> float:
+        """Return the largest distance of tied points at rest, m. ``mean_edge``, m: mean edge of the finer tets."""
+        return self.distance or NEAR * mean_edge
 
 
 def check_ties(name: str, ties: Sequence[Tie], vertices: int, frames: int) -> None:

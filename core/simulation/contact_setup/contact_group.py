@@ -42,6 +42,7 @@ from .collision_surfaces import (
 from .contact_pairs import contact_distance, initial_gaps, pair_parameters, requested_pairs
 from .initial_penetration import FirstFrameContact, offset_touching_colliders, overlaps_of
 from .overlap_growth import grow_from_overlap, untangling_hint
+from .tied_regions import tied_regions
 
 ULPS = 4.0
 """Depth up to which a body in a collider counts as touching the collider.
@@ -123,6 +124,11 @@ class ContactGroup:
         loosely = [*self._pushed_out, *((k, len(jobs) + c) for k in range(len(jobs)) for c in self._collapsing)]
         for k, c in loosely:
             self._want.can_collide[k, c] = self._want.can_collide[c, k] = False
+        shapes = self._surfaces.rest_positions, self.first
+        tied = tuple(tied_regions(jobs, prepared, self.colliders, self._surfaces, shapes))
+        self._surfaces = self._surfaces._replace(tied_regions=tied)
+        for k, j in (each.bodies for each in tied):
+            self._want.can_collide[k, j] = self._want.can_collide[j, k] = True
 
     @property
     def _collapsing(self) -> np.ndarray:

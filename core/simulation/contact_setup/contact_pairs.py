@@ -15,7 +15,7 @@ from ...contact.barrier.barrier_potential import Barrier
 from ...contact.barrier.barrier_set import ContactPairParameters
 from ...contact.barrier.collision_mesh import CollisionMesh
 from ...jobs.job.environment import Collider, Ground
-from ...jobs.job.groups import can_collide
+from ...jobs.job.groups import are_tied, can_collide
 from ...jobs.job.job import Job
 from .collision_surfaces import ColliderSet, is_same
 
@@ -48,7 +48,7 @@ class PairRequests(NamedTuple):
 def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
     """Return the contact parameters that the settings request for each pair.
 
-    Bodies come before colliders.
+    Bodies come before colliders. Contact of tied pairs is left out; see :mod:`.tied_regions`.
     """
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
@@ -58,7 +58,7 @@ def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests
     friction[:n, :n] = np.sqrt(own[:, None] * own)
     for k, body in enumerate(bodies):
         for j in range(k):
-            can_meet[k, j] = can_collide(body, bodies[j])
+            can_meet[k, j] = can_collide(body, bodies[j]) and not are_tied(body, bodies[j])
             gap[k, j] = body.contact.thickness + bodies[j].contact.thickness
         for c, found in enumerate(colliders.found, start=n):
             is_tied = found.name in body.attached

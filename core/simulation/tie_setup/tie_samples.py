@@ -29,9 +29,6 @@ SPACING = 0.25
 MOST_PARTS = 8
 """Largest number of parts into which the edge of a face is divided for the samples."""
 
-NEAR = 0.5
-"""Largest distance of tied points at rest where a tie does not set it, in mean edges of the finer tets."""
-
 FACING = 0.5
 """Least cosine of the angle between the normal of a tied point and the direction to the other surface."""
 
@@ -91,7 +88,7 @@ def samples_of_bodies(tie: Tie, own: Side, other: Side) -> TieSamples:
         points, corners, shares, areas = _divided(this.surface, SPACING * finest)
         near = NearestPointSearch(that.surface.positions, that.surface.triangles).nearest(points)
         second = embed(points, that.mesh)
-        reach = tie.distance or NEAR * finest
+        reach = tie.reach(finest)
         weights = np.ones(len(points))
         if this.weights is not None:
             weights = np.einsum("sc,sc->s", shares, this.weights[corners])
@@ -120,7 +117,7 @@ def samples_at_collider(tie: Tie, own: Side, positions: np.ndarray, triangles: n
     points, corners, shares, areas = _divided(own.surface, SPACING * edge)
     near = NearestPointSearch(positions, triangles).nearest(points)
     weights = np.ones(len(points)) if own.weights is None else np.einsum("sc,sc->s", shares, own.weights[corners])
-    is_near = _faces(near.points - points, own.surface.positions[corners], tie.distance or NEAR * edge)
+    is_near = _faces(near.points - points, own.surface.positions[corners], tie.reach(edge))
     chosen = np.flatnonzero(is_near & (weights > 0.0))
     if not len(chosen):
         raise _apart(tie)

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sinew.benchmarks.bodies import block
+from sinew.core.contact.barrier.barrier_potential import Barrier
+from sinew.core.contact.barrier.collision_mesh import CollisionMesh, TiedRegion
 from sinew.core.foundation.errors import SettingsError, TieError
-from sinew.core.foundation.schema.settings import ContactSettings, ResolutionSettings
+from sinew.core.foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.embedding import Embedding, embed
+from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
 from sinew.core.jobs.job.groups import groups_of
 from sinew.core.jobs.job.job import Job
@@ -24,7 +27,7 @@ from sinew.core.methods.model.state import State
 from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.preparation.prepare import prepare
 
-from ..jobs import free_box, rising_plate
+from ..jobs import box_surface, free_box, rising_plate
 
 CLEAN = ResolutionSettings(method="clean", cells_across=4)
 KINDS = [kind.name for kind in SOLVER_KINDS.values() if kind.supports_contact]
@@ -152,6 +155,44 @@ def test_painted_weights_choose_where_it_acts():
         for at in ([0.2, 0.1, 0.0], [0.2, 0.1, 0.2])
     )
     assert 10.0 * low < high
+
+
+@pytest.mark.parametrize("method", ["lattice", "clean"])
+def test_glued_bodies_collide_away_from_the_tie(method):
+    """A soft post on one end of a slab is pushed over, and falls on the slab; without contact it passes through."""
+    jobs = []
+    for name, size, low in (("Slab", (0.6, 0.2, 0.1), (0.0, 0.0, -0.1)), ("Post", (0.1, 0.1, 0.4), (0.0, 0.05, 0.0))):
+        surface = box_surface(size, tuple(round(each / 0.05) for each in size))
+        ones = np.ones((len(surface.positions), 1))
+        surface = SurfaceMesh(surface.positions + low, surface.triangles)
+        job = free_box(12, solver={"max_iterations": 60, "gravity": STILL})
+        job = job.with_body(name=name, surface=surface, material_weights=ones, stiffness_maps=ones)
+        resolution = ResolutionSettings(method=method, cells_across=4)
+        jobs.append(job.with_body(materials=(MaterialSettings("Foam", 1e4),), resolution=resolution))
+    push = np.tile([60.0, 0.0, -40.0], (12, 1, 1))
+    jobs[1] = jobs[1].with_body(accelerations=push, ties=(Tie("Slab"),))
+    away, slab, depths = jobs[1].body.surface.positions[:, 2] > 0.1, jobs[0].body.surface.triangles, []
+    for collides in (False, True):
+        found, prepared = frames_of([job.with_body(contact=ContactSettings(bodies=collides)) for job in jobs])
+        shown = [[each.surface(now.state.positions) for each, now in zip(prepared, frame)] for frame in found]
+        depths.append(max(SurfaceDepth(SurfaceMesh(low, slab)).at(post[away]).max() for low, post in shown))
+    assert all(report.converged for frame in found for report in frame[0].reports)
+    assert depths[0] > 0.02 and depths[1] < 0.0
+
+
+@pytest.mark.parametrize("slides", [False, True])
+def test_tied_regions_do_not_collide(slides):
+    """Of two triangles, points at which they are tied collide with other points, unless they slide along these."""
+    faces = np.array([[0, 1, 2], [3, 4, 5]])
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    bodies, none = np.repeat([0, 1], 3), np.zeros(6, dtype=bool)
+    surfaces = CollisionMesh(np.concatenate([X, X + [0.0, 0.0, 1.0]]), faces, bodies, none)
+    y = np.concatenate([X, X[[1, 2, 0]] + [0.0, 0.0, 0.1]])
+    for region, collides in (([0, 3], True), (range(6), False), ([0, 1, 2], not slides)):
+        vertices = np.isin(np.arange(6), region)
+        tied = surfaces._replace(tied_regions=(TiedRegion((0, 1), vertices, slides),))
+        found = Barrier(tied, 0.2, 1.0, 0.0, 1.0).collision_count(y)
+        assert (found > 0) == collides, region
 
 
 def test_a_body_follows_a_collider_that_it_is_glued_to():
