@@ -4,7 +4,8 @@ Block Jacobi treats displacements of low energy as stiff: those of long waveleng
 soft body. Conjugate gradients spend most time on these displacements. Deflation with the affine displacements of the
 groups removes them. The groups are connected parts of similar stiffness, and pieces of large parts.
 
-Parts thinner than a group also bend. They are factorised exactly (:mod:`.preconditioner`).
+Parts thinner than a group also bend. They are factorised exactly (:mod:`.preconditioner`), as are rigid bodies of one
+tet, which joints connect to long chains.
 """
 
 from __future__ import annotations
@@ -81,12 +82,13 @@ def vertex_groups(
 def thin_stiff_vertices(
     rest_positions: np.ndarray, tets: np.ndarray, stiffness: np.ndarray, free: np.ndarray, groups: np.ndarray
 ) -> np.ndarray:
-    """Return the ascending indices of the free vertices of thin stiff parts, (k,) int64.
+    """Return the ascending indices of the free vertices of thin stiff parts, and of parts of one tet, (k,) int64.
 
     A part is connected. It is thin if its ``groups`` (:func:`vertex_groups`) are long or flat, so that it bends within
     a group. The thinnest parts are returned if the factors of all would cost much more than products with the matrix.
     """
-    stiff = tets[stiffness > STIFF * stiffness.min(initial=np.inf)]
+    is_alone = (np.bincount(tets.ravel(), minlength=len(rest_positions))[tets] == 1).all(axis=1)
+    stiff = tets[is_alone | (stiffness > STIFF * stiffness.min(initial=np.inf))]
     inside = np.intersect1d(stiff, free)
     if not len(inside):
         return inside
@@ -97,6 +99,7 @@ def thin_stiff_vertices(
     parts = connected_components(graph, directed=False)[1]
     at = np.searchsorted(free, inside)
     slender = _slenderness(rest_positions[inside], parts, groups[at])
+    slender[np.isin(inside, tets[is_alone])[np.unique(parts, return_index=True)[1]]] = np.inf
     cost = np.bincount(parts, weights=factor_blocks(pattern, any_order(pattern)))
     thinnest = np.argsort(-slender, kind="stable")
     is_cheap = np.empty(len(cost), dtype=bool)
