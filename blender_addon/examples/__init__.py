@@ -26,6 +26,7 @@ from . import (
     squeezing_hand,
     turning_drum,
 )
+from .attached import balloon_animal, clay_car, sliding_skin
 from .stage import Stage
 
 EXAMPLES: dict[str, ModuleType] = {
@@ -45,6 +46,9 @@ EXAMPLES: dict[str, ModuleType] = {
     "beating_heart": beating_heart,
     "six_muscle_face": six_muscle_face,
     "hydrostatic_tongue": hydrostatic_tongue,
+    "sliding_skin": sliding_skin,
+    "balloon_animal": balloon_animal,
+    "clay_car": clay_car,
 }
 
 

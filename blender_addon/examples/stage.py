@@ -73,13 +73,17 @@ class Stage:
         remesh.mode, remesh.voxel_size = "VOXEL", voxel
         parts.modifiers.new("Smooth", "SMOOTH").iterations = smooth
         name, shaders = mesh.name, list(mesh.materials)
-        graph = self.context.evaluated_depsgraph_get()
-        skin = bpy.data.meshes.new_from_object(parts.evaluated_get(graph), depsgraph=graph)
+        skin = self.evaluated(parts)
         bpy.data.objects.remove(parts)
         bpy.data.meshes.remove(mesh)
         skin.name = name
         skin.materials.clear()
         return _shaded(skin, shaders)
+
+    def evaluated(self, obj: Any) -> Any:
+        """Return a new mesh: that of ``obj`` with its modifiers applied."""
+        graph = self.context.evaluated_depsgraph_get()
+        return bpy.data.meshes.new_from_object(obj.evaluated_get(graph), depsgraph=graph)
 
     def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
         """Return a Blender material for the appearance."""

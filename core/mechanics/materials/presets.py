@@ -25,10 +25,13 @@ PRESETS: tuple[MaterialSettings, ...] = (
     MaterialSettings("Gelatine", youngs_modulus=1e4, poissons_ratio=0.45, density=1030.0),
     MaterialSettings("Silicone", youngs_modulus=1e5, poissons_ratio=0.47, density=1070.0),
     MaterialSettings("Rubber", youngs_modulus=5e6, poissons_ratio=0.47, density=1100.0),
+    MaterialSettings("Clay", youngs_modulus=3e6, poissons_ratio=0.45, density=1700.0, yield_strain=0.01),
+    MaterialSettings("Dough", youngs_modulus=1e4, poissons_ratio=0.45, density=1100.0, yield_strain=0.05, creep=2.0),
     MaterialSettings("Foam", youngs_modulus=1e5, poissons_ratio=0.20, density=40.0),
     MaterialSettings("Cork", youngs_modulus=2e7, poissons_ratio=0.0, density=180.0),
     MaterialSettings("Wood", youngs_modulus=1e10, poissons_ratio=0.35, density=600.0),
     MaterialSettings("Plastic", youngs_modulus=2e9, poissons_ratio=0.35, density=1050.0),
+    MaterialSettings("Lead", youngs_modulus=1.6e10, poissons_ratio=0.44, density=11340.0, yield_strain=0.002),
     MaterialSettings("Steel", youngs_modulus=2e11, poissons_ratio=0.29, density=7850.0),
 )
 """Presets: Soft Flesh, other tissues and shell, then inanimate materials."""

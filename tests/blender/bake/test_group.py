@@ -71,8 +71,12 @@ def test_bake_on_one_bakes_both(boxes, evaluated):
     assert "“Low”" in high.sinew.bake.stale and high.sinew.bake.stale.startswith("collisions")
 
 
-def test_killed_and_resumed_it_has_the_same_bits(boxes):
+@pytest.mark.parametrize("are_tied", [False, True])
+def test_killed_and_resumed_it_has_the_same_bits(boxes, are_tied):
     low, high = boxes
+    if are_tied:
+        tie = high.sinew.ties.add()
+        tie.other, tie.distance, tie.use_breaking, tie.breaking_stress = low, 0.05, True, 50.0
     bpy.ops.sinew.bake_all()
     whole = [frames_of(obj) for obj in boxes]
     bpy.context.view_layer.objects.active = high

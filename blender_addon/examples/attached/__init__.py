@@ -1,0 +1,1 @@
+"""Example scenes of bodies that are attached, inflated or bent for good."""
