@@ -10,7 +10,7 @@ from ..stage import Stage
 LABEL = "Sliding Skin"
 DESCRIPTION = "A sleeve of skin is tied to the flesh of an arm, and slides over its biceps and elbow as the arm flexes"
 SKIN = (0.85, 0.62, 0.50)
-THICKNESS, CELLS, STIFFNESS = 0.014, 32, 3e4
+THICKNESS, CELLS, STIFFNESS = 0.016, 24, 3e4
 """Thickness of the skin, m; cells along it; Young's modulus, Pa."""
 
 
