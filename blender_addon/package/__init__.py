@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 __all__ = """
     Body Chamber Collider Contact FibreCurve Frame Ground Job Joint KinematicRegion Material Muscle MuscleSettings
-    Resolution SinewError Solid Solver Spring Surface Tie
+    Resolution Seams SinewError Solid Solver Spring Surface Tie
     muscle_preset read_scene read_surface read_tets register_energy simulate sweep write
 """.split()
 

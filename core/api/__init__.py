@@ -17,6 +17,7 @@ from ..jobs.job.environment import Collider, Ground, Spring
 from ..jobs.job.job import Job
 from ..jobs.job.joint import Joint
 from ..jobs.job.muscle import FibreCurve, Muscle
+from ..jobs.job.seams import Seams
 from ..jobs.job.tie import Tie
 from ..jobs.scene_files.scene_file import read_scene
 from ..jobs.scene_files.surface_file import read_surface, read_tets
@@ -43,6 +44,7 @@ __all__ = [
     "Muscle",
     "MuscleSettings",
     "Resolution",
+    "Seams",
     "SinewError",
     "Solid",
     "Solver",

@@ -73,6 +73,10 @@ class TieError(SinewError):
     """A tie joins no points, or a tie or joint has no partner or invalid values."""
 
 
+class SeamError(SinewError):
+    """The seams of a split surface do not fit it, or its pieces are open or do not touch."""
+
+
 class ColliderError(SinewError):
     """A collider has no faces, positions that are not numbers, or an invalid friction or thickness."""
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation.errors import ColliderError, FieldError, MeshError, PinError, SettingsError, SpringError
+from ...foundation.errors import ColliderError, MeshError, PinError, SettingsError, SpringError
 from ...foundation.schema.declared_types import array_of, checked, coerce
-from ...foundation.schema.field_metadata import field_spec, lengths
+from ...foundation.schema.field_metadata import field_spec
 from ...foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from ...foundation.schema.solver_kinds import solver_kind
 from ...foundation.schema.tracks import fits
@@ -25,10 +25,11 @@ from .absorber import Absorber
 from .chamber import Chamber
 from .dynamic_nodes import check_nodes
 from .environment import Collider, Ground, Spring
-from .force_field import ForceField
+from .force_field import ForceField, check_fields
 from .joint import Joint, check_joints
 from .muscle import Muscle, check_muscles
 from .pair import GroupMember, PairSettings, check_partners
+from .seams import Seams
 from .static_bodies import check_static
 from .tie import Tie, check_ties
 
@@ -49,8 +50,8 @@ class Body:
     surface : SurfaceMesh
         The rest shape in world space, metres (n vertices).
     tets : (m, 4) int32 or None
-        Positively oriented tetrahedra that use all vertices of ``surface``; None to make tetrahedra by ``resolution``.
-        :meth:`of_tets` makes a body of given tetrahedra.
+        Positively oriented tetrahedra that use all vertices of ``surface``, with ``seams`` at least those of the body
+        before the split; None to make tetrahedra by ``resolution``. :meth:`of_tets` makes a body of given tetrahedra.
     materials : tuple of MaterialSettings
         At least one material. Instead of a tuple, a single MaterialSettings is accepted.
     material_weights : (n, len(materials)) float64
@@ -96,6 +97,8 @@ class Body:
         Pressure in the body's cavities, or inside it.
     ties : tuple of Tie
         Ties to other bodies and to colliders.
+    seams : Seams or None
+        Pieces into which ``surface`` is split beforehand, held together until they are cut or tear.
     joints : tuple of Joint
         Joints with other bodies, with colliders and with the world.
     group_members : tuple of GroupMember
@@ -155,6 +158,7 @@ class Body:
     chamber: Chamber | None = field_spec("chamber", word="pressure", default=None)
     ties: tuple[Tie, ...] = field_spec("tie", word="ties", default=())
     joints: tuple[Joint, ...] = field_spec("joint", word="ties", default=())
+    seams: Seams | None = field_spec("", word="mesh", default=None)
     group_members: tuple[GroupMember, ...] = field_spec("body", word="collisions", default=())
     group_index: int = field_spec("the body's index in its contact group", word="collisions", default=0)
     accelerations: np.ndarray | None = field_spec(
@@ -382,19 +386,12 @@ class Body:
                 )
         if self.chamber is not None:
             self.chamber.check(n, frames)
+        if self.seams is not None:
+            self.seams.check(self.surface, self.is_rigid)
         check_ties(self.name, self.ties, n, frames)
         check_joints(self.name, self.joints, frames)
         check_partners(self.name, self.pairs)
-        if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
-            raise FieldError(
-                "A force field names an absorber that does not exist.", "Give the index of an absorber, from 0."
-            )
-        for each in (*self.force_fields, *self.absorbers):
-            if wrong := lengths(each) - {1, frames}:
-                raise FieldError(
-                    f"“{each.name}” has values at {max(wrong)} frames, not {frames}.",
-                    "Give values at every frame, or once if they never change.",
-                )
+        check_fields(self.force_fields, self.absorbers, frames)
         if self.accelerations is None:
             return
         if self.accelerations.shape not in ((frames, n, 3), (frames, 1, 3)):
@@ -432,6 +429,8 @@ class Body:
         self.surface.validate()
         if self.chamber is not None:
             self.chamber.surfaces(self.surface)
+        if self.seams is not None:
+            self.seams.welded(self.surface)
         if self.tets is not None:
             checked_tets(self.surface.positions, self.tets)
             if self.solver.match_resolution:

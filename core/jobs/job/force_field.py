@@ -6,15 +6,17 @@ would delay Blender's start.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...foundation.errors import FieldError
 from ...foundation.schema.declared_types import coerce
-from ...foundation.schema.field_metadata import field_spec, leaves
+from ...foundation.schema.field_metadata import field_spec, leaves, lengths
 from ...mechanics.forces.field_coordinates import FALLOFFS, SHAPES, Z_DIRECTIONS, FieldForm, FieldNumbers
 from ...mechanics.forces.field_formulas import FORMULAS, SAMPLED
+from .absorber import Absorber
 
 UNBOUNDED = ("distance_max", "radial_max")
 """Names of the :class:`FieldNumbers` that may be infinite."""
@@ -125,3 +127,17 @@ class ForceField:
             raise self._refuse("has a position that is not a number", "Check its animation and its mesh.")
         if np.abs(np.linalg.norm(self.axes, axis=1) - 1.0).max() > 1e-6:
             raise self._refuse("has an axis of zero length", "Give its object a scale other than zero.")
+
+
+def check_fields(fields: Sequence[ForceField], absorbers: Sequence[Absorber], frames: int) -> None:
+    """Raise FieldError if the force ``fields`` and their ``absorbers`` do not fit each other over all frames."""
+    if any(not 0 <= k < len(absorbers) for each in fields for k in each.absorbers):
+        raise FieldError(
+            "A force field names an absorber that does not exist.", "Give the index of an absorber, from 0."
+        )
+    for each in (*fields, *absorbers):
+        if wrong := lengths(each) - {1, frames}:
+            raise FieldError(
+                f"“{each.name}” has values at {max(wrong)} frames, not {frames}.",
+                "Give values at every frame, or once if they never change.",
+            )

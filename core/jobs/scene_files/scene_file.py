@@ -69,6 +69,12 @@
     target = [[1, 0], [20, 1.2]]      # its angle, rad, by frame, or one number
     strength = [[1, 1], [30, 0]]      # factor on its stiffness, by frame, or one number
 
+    [seams]                           # a surface that is split into closed pieces beforehand; fields of Seams
+    pieces = [0, 0, 1, 1]             # the piece of each vertex, from 0
+    seam_faces = [false, true]        # true for faces between pieces, per face
+    cut_frames = [inf, 12, 12, inf]   # frame in which the seam is cut at each vertex; default: never
+    tear_stress = [inf, 1e4, 1e4, inf]   # strength of the seam at each vertex, Pa; default: it never tears
+
     [chamber]                         # pressure in cavities, or inside; fields of Chamber
     pressure = [[1, 0], [20, 3000]]   # Pa above that of the air, by frame, or one number
     # box or vertices                 # all vertices around the one chamber; default: every cavity
@@ -165,6 +171,7 @@ from ...mechanics.materials.layer import Layer
 from ..job.body import MOST_CONTROLLED, Body
 from ..job.job import LAST_FRAME, Job
 from ..job.pair import PairSettings
+from ..job.seams import Seams
 from .scene_force_fields import read_force_fields
 from .scene_muscles import read_muscles
 from .scene_surroundings import (
@@ -181,7 +188,7 @@ from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_k
 from .surface_file import read_surface
 
 _CLOCK = ("frames", "frame_rate", "pre_roll")
-_TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal", "chamber")
+_TABLES = ("resolution", "solver", "ground", "nodes", "contact", "goal", "chamber", "seams")
 _LISTS = (
     "material",
     "muscle",
@@ -239,6 +246,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         ties=read_ties(scene, reading),
         joints=read_joints(scene, reading),
         chamber=read_chamber(scene, reading),
+        seams=settings_of(Seams, scene["seams"], "seams") if "seams" in scene else None,
         colliders=colliders,
         **_contact(dict(scene.get("contact", {}))),
         accelerations=read_fields(scene, reading),

@@ -104,6 +104,12 @@ def region(**given: Any) -> None:
     body(regions=(sw.KinematicRegion(**({"name": "r", "surface": SURFACE} | given)),))
 
 
+def seams(**given: Any) -> None:
+    """A body of one piece."""
+    good = {"pieces": np.zeros(N), "seam_faces": np.zeros(len(SURFACE.triangles), dtype=bool)}
+    body(seams=sw.Seams(**({name: good[name].astype(np.int32) for name in good} | given)))
+
+
 OWNERS: dict[type, Callable[..., Any]] = {
     sw.Body: body,
     sw.Job: job,
@@ -118,6 +124,7 @@ OWNERS: dict[type, Callable[..., Any]] = {
     sw.Chamber: lambda **given: body(chamber=sw.Chamber(**given)),
     sw.Tie: lambda **given: body(ties=(sw.Tie(**({"other": "Ground"} | given)),)),
     sw.Joint: lambda **given: body(joints=(sw.Joint(**given),)),
+    sw.Seams: seams,
     sw.Ground: lambda **given: body(colliders=(sw.Ground(**given),)),
     sw.Material: lambda **given: body(materials=sw.Material(**given)),
     sw.Contact: lambda **given: body(contact=sw.Contact(**given)),

@@ -1,0 +1,103 @@
+"""Seams of a body: its surface is split into pieces beforehand, which hold together until they are cut or tear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...foundation.errors import SeamError
+from ...foundation.schema.declared_types import coerce
+from ...foundation.schema.field_metadata import field_spec
+from ...geometry.mesh.surface_mesh import SurfaceMesh
+
+SAME = 1e-9
+"""Largest distance of vertices that coincide, relative to the size of the surface."""
+
+
+@dataclass(frozen=True)
+class Seams:
+    """Pieces of a body's surface, and the seams between them.
+
+    The surface consists of closed pieces that share no vertex. Pieces touch along seams, where the faces of both
+    coincide with opposite normals. The pieces hold together at a seam until its cut frame, or until it tears.
+
+    Attributes
+    ----------
+    pieces : (n,) int32
+        Piece of each surface vertex, from 0.
+    seam_faces : (t,) bool
+        True for triangles of the surface that lie on a seam.
+    cut_frames : (n,) float64
+        Frame in which the seam is cut at each vertex of its faces; inf: never. Default: never.
+    tear_stress : (n,) float64
+        Force per area at which the seam tears at each vertex of its faces, Pa: bread 1e4, flesh 1e5; inf: never.
+        Default: never.
+    """
+
+    pieces: np.ndarray = field_spec("pieces", dtype=np.int32, counted=True)
+    seam_faces: np.ndarray = field_spec("faces of seams", dtype=bool, counted=True)
+    cut_frames: np.ndarray | None = field_spec("frames of cuts", word="ties", default=None, dtype=float, filled=True)
+    tear_stress: np.ndarray | None = field_spec("tear stress", word="ties", default=None, dtype=float, filled=True)
+
+    def __post_init__(self) -> None:
+        coerce(self, SeamError, "Seams")
+        for name in ("cut_frames", "tear_stress"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.full(self.pieces.shape, np.inf))
+        if self.pieces.ndim != 1 or not self.pieces.size or self.pieces.min() < 0:
+            raise SeamError("The pieces of seams are not a list of numbers from 0.", "Give one piece per vertex.")
+        if self.count > len(self.pieces) or len(np.unique(self.pieces)) != self.count:
+            raise SeamError("A piece has no vertex.", "Number the pieces from 0 without gaps.")
+        bad = np.flatnonzero(~(self.tear_stress >= 0.0).ravel())
+        if len(bad):
+            raise SeamError(f"The tear stress at vertex {bad[0]} is negative or not a number.", "Set it to 0 or more.")
+        if np.isnan(self.cut_frames).any():
+            raise SeamError("The cut frame of a vertex is not a number.", "Give a frame, or inf for no cut.")
+
+    @property
+    def count(self) -> int:
+        """Number of pieces."""
+        return int(self.pieces.max()) + 1
+
+    def check(self, surface: SurfaceMesh, is_rigid: bool) -> None:
+        """Raise SeamError for a rigid body, if the arrays do not fit the surface, or if a face is in two pieces."""
+        if is_rigid:
+            raise SeamError("A rigid body cannot have seams.", "Choose another method of the tetrahedra.")
+        n, t = len(surface.positions), len(surface.triangles)
+        for name, count in (("pieces", n), ("seam_faces", t), ("cut_frames", n), ("tear_stress", n)):
+            if (shape := getattr(self, name).shape) != (count,):
+                raise SeamError(
+                    f"The {name.replace('_', ' ')} of seams have shape {shape}, not {(count,)}.",
+                    f"Give one value per {'face' if name == 'seam_faces' else 'vertex'} of the surface.",
+                )
+        if not t or surface.triangles.min() < 0 or surface.triangles.max() >= n:
+            return  # SurfaceMesh.validate reports such faces
+        bad = np.flatnonzero(np.ptp(self.pieces[surface.triangles], axis=1) > 0)
+        if len(bad):
+            raise SeamError(f"Face {bad[0]} belongs to two pieces.", "Split the surface along its seams.")
+
+    def welded(self, surface: SurfaceMesh) -> tuple[SurfaceMesh, np.ndarray]:
+        """Return the surface before the split, and the index of each vertex in it, (n,).
+
+        Faces of seams are left out, and the vertices of seams that coincide are one. Raises SeamError if a piece is
+        open.
+        """
+        from scipy.sparse import coo_matrix  # slow to import, as is SciPy's tree
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial import cKDTree
+
+        from ...geometry.mesh.topology import open_edges
+
+        if count := len(open_edges(surface.triangles)):
+            raise SeamError(
+                f"The pieces of the split surface are open along {count} edges.",
+                "Close the surface before it is split (Mesh > Clean Up > Fill Holes).",
+            )
+        n, on_seam = len(surface.positions), np.unique(surface.triangles[self.seam_faces])
+        if not len(on_seam):
+            return surface, np.arange(n)
+        same = on_seam[cKDTree(surface.positions[on_seam]).query_pairs(SAME * surface.size, output_type="ndarray")]
+        label = connected_components(coo_matrix((np.ones(len(same)), tuple(same.T)), shape=(n, n)))[1]
+        kept, index = np.unique(label, return_index=True, return_inverse=True)[1:]
+        return SurfaceMesh(surface.positions[kept], index.ravel()[surface.triangles[~self.seam_faces]]), index.ravel()
