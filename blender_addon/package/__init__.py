@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = """
-    Body Chamber Collider Contact FibreCurve Frame Ground Job Joint KinematicRegion Material Muscle MuscleSettings
-    Resolution Seams SinewError Solid Solver Spring Surface Tie
-    muscle_preset read_scene read_surface read_tets register_energy simulate sweep write
+    Body Chamber Collider Contact Cutter FibreCurve Frame Ground Job Joint KinematicRegion Material Muscle
+    MuscleSettings Resolution Seams SinewError Solid Solver SplitSurface Spring Surface Tie
+    muscle_preset read_scene read_surface read_tets register_energy simulate split_surface sweep write
 """.split()
 
 

@@ -10,6 +10,9 @@ from ..foundation.schema.settings import ContactSettings as Contact
 from ..foundation.schema.settings import MaterialSettings as Material
 from ..foundation.schema.settings import ResolutionSettings as Resolution
 from ..foundation.schema.settings import SolverSettings as Solver
+from ..geometry.cuts.cutter import Cutter
+from ..geometry.cuts.divided_surface import SplitSurface
+from ..geometry.cuts.split_surface import split_surface
 from ..geometry.mesh.surface_mesh import SurfaceMesh as Surface
 from ..jobs.job.body import Body
 from ..jobs.job.chamber import Chamber
@@ -34,6 +37,7 @@ __all__ = [
     "Chamber",
     "Collider",
     "Contact",
+    "Cutter",
     "FibreCurve",
     "Frame",
     "Ground",
@@ -48,6 +52,7 @@ __all__ = [
     "SinewError",
     "Solid",
     "Solver",
+    "SplitSurface",
     "Spring",
     "Surface",
     "Tie",
@@ -57,6 +62,7 @@ __all__ = [
     "read_tets",
     "register_energy",
     "simulate",
+    "split_surface",
     "sweep",
     "write",
 ]

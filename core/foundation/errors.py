@@ -77,6 +77,10 @@ class SeamError(SinewError):
     """The seams of a split surface do not fit it, or its pieces are open or do not touch."""
 
 
+class CutError(SinewError):
+    """A cutter sweeps no surface or a volume, or a split leaves the body in one piece."""
+
+
 class ColliderError(SinewError):
     """A collider has no faces, positions that are not numbers, or an invalid friction or thickness."""
 

@@ -123,6 +123,7 @@ OWNERS: dict[type, Callable[..., Any]] = {
     ),
     sw.Chamber: lambda **given: body(chamber=sw.Chamber(**given)),
     sw.Tie: lambda **given: body(ties=(sw.Tie(**({"other": "Ground"} | given)),)),
+    sw.Cutter: lambda **given: sw.Cutter(**({"name": "c", "positions": X[None], "edges": [[0, 1]]} | given)),
     sw.Joint: lambda **given: body(joints=(sw.Joint(**given),)),
     sw.Seams: seams,
     sw.Ground: lambda **given: body(colliders=(sw.Ground(**given),)),
@@ -172,6 +173,10 @@ SOLID = sw.Solid.of(sw.Body.of_tets(X, T, materials=sw.Material()))
 FRAME = next(sw.simulate(body()))
 
 
+PAINTED = (SURFACE.positions[:, 0] > SURFACE.positions[:, 0].mean()).astype(float)
+SPLIT = sw.split_surface(SURFACE, painted=PAINTED, edge_length=0.3)
+
+
 def _psi(a: Any, b: Any, c: Any, mu: Any, lam: Any) -> Any:
     logs = sum(np.log(s) ** 2 for s in (a, b, c))
     return mu * logs + 0.5 * lam * np.log(a * b * c) ** 2
@@ -184,6 +189,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "read_tets": (sw.read_tets, {"path": "a.msh"}),
     "register_energy": (sw.register_energy, {"name": "own", "psi": _psi}),
     "simulate": (lambda **given: next(sw.simulate(**given)), {"job": body()}),
+    "split_surface": (sw.split_surface, {"surface": SURFACE, "painted": PAINTED, "edge_length": 0.3}),
+    "SplitSurface.values": (SPLIT.values, {"of_vertices": np.zeros((N, 2))}),
     "sweep": (sw.sweep, {"scene": body(), "rows": [{"name": "a", "substeps": 1}], "folder": "out"}),
     "write": (sw.write, {"path": "a.vtu", "frames": FRAME}),
     "Surface.of_faces": (sw.Surface.of_faces, {"positions": X, "faces": [[0, 1, 2]]}),

@@ -1,0 +1,1 @@
+"""Splitting of closed surfaces along cutters and seams."""
