@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.embedding import Embedding, embed, embed_in_pieces
 from ...geometry.mesh.farthest_points import Chosen, farthest_points
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.surface_samples import sample_surface
@@ -65,6 +65,7 @@ class ContactPoints:
         carry: Callable[[Embedding], EmbeddedPoints] | None = None,
         most: int | None = None,
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
+        pieces: np.ndarray | None = None,
     ) -> ContactPoints:
         """Return the contact points of a surface in the rest shape of a tet mesh.
 
@@ -79,13 +80,14 @@ class ContactPoints:
         most : largest number of points. If there are more, the function ``choose`` selects points that are far apart.
             The area of each point that is not selected is added to the area of the nearest selected point.
         choose : function that selects a given number of points
+        pieces : (s,) piece of each surface vertex if the mesh is split
         """
-        at, normals, areas = _candidates(surface, mesh)
+        at, normals, areas, vertices = _candidates(surface, mesh)
         if most is not None and most < len(at):
             chosen = choose(at, most)
-            at, normals = at[chosen.points], normals[chosen.points]
+            at, normals, vertices = at[chosen.points], normals[chosen.points], vertices[chosen.points]
             areas = np.bincount(chosen.nearest, areas, minlength=len(at))
-        embedding = embed(at, mesh)
+        embedding = embed(at, mesh) if pieces is None else embed_in_pieces(at, pieces[vertices], mesh)
         tets = embedding.tet_indices
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
@@ -94,8 +96,11 @@ class ContactPoints:
         return cls(carry(embedding), areas, tets, moduli[tets], directions)
 
 
-def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the positions (p,3), m, outward normals (p,3), and areas (p,), m², of possible contact points."""
+def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the positions (p,3), m, outward normals (p,3), and areas (p,), m², of possible contact points.
+
+    The last result (p,) is a vertex of the face of each point.
+    """
     samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
@@ -107,7 +112,8 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
     )
     normals = _outward_normals(surface)
     normals = np.concatenate([normals[used], samples.interpolate(normals, surface.triangles)[~at_corner]])
-    return at, normals, np.concatenate([vertex_areas[used], samples.area[~at_corner]])
+    areas = np.concatenate([vertex_areas[used], samples.area[~at_corner]])
+    return at, normals, areas, np.concatenate([np.flatnonzero(used), vertex[~at_corner]])
 
 
 def _outward_normals(surface: SurfaceMesh) -> np.ndarray:

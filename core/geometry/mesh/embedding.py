@@ -56,6 +56,15 @@ class Embedding:
         """
         return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
 
+    def in_whole(self, mesh: TetMesh) -> Embedding:
+        """Return the embedding of the points in ``mesh.whole``."""
+        return replace(self, tet_indices=mesh.origins[self.tet_indices])
+
+    def pieces(self, mesh: TetMesh) -> np.ndarray:
+        """Return the piece of the ``mesh`` that each point belongs to, (n,)."""
+        none = np.zeros(len(self.tet_indices), dtype=np.int64)
+        return none if mesh.split is None else mesh.split.pieces[mesh.tets[self.tet_indices, 0]]
+
     def shifted(self, first: int) -> Embedding:
         """Return the embedding in a merged mesh in which the tets begin at the index ``first``."""
         return replace(self, tet_indices=self.tet_indices + first)
@@ -114,6 +123,23 @@ class Embedding:
         rows = np.arange(0, 4 * n + 1, 4)
         columns = tets[self.tet_indices].ravel()
         return scipy.sparse.csr_matrix((self.barycentric.ravel(), columns, rows), shape=(n, n_vertices))
+
+
+def embed_in_pieces(points: np.ndarray, pieces: np.ndarray, mesh: TetMesh) -> Embedding:
+    """Embed points in a tet mesh at rest, each in the tets of its own piece.
+
+    ``points`` (n,3), m. ``pieces`` (n,): piece of each point, if the mesh is split.
+    """
+    if mesh.split is None:
+        return embed(points, mesh)
+    of_tets = mesh.split.pieces[mesh.tets[:, 0]]
+    found = Embedding(np.empty(len(points), np.int32), np.empty((len(points), 4)), np.empty(len(points), dtype=bool))
+    for piece in np.unique(pieces):
+        own, tets = np.flatnonzero(pieces == piece), np.flatnonzero(of_tets == piece)
+        at = embed(points[own], TetMesh(mesh.rest_positions, mesh.tets[tets]))
+        found.tet_indices[own], found.barycentric[own] = tets[at.tet_indices], at.barycentric
+        found.outside[own] = at.outside
+    return found
 
 
 def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:

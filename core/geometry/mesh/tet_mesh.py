@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from functools import cached_property
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +17,22 @@ A bar 1.4 cells thick sags too little: with the bound 0.1, by 0.82 to 0.90 of th
 less, it sags by 0.96 to 1.0 of the right sag. With the bound 0.001, plain tets of bodies with scrambled vertices stay
 inverted.
 """
+
+
+FULL = 1e-9
+"""Difference of a tet's filled fraction from 1 that is round-off, where the fractions of pieces are added."""
+
+
+class Split(NamedTuple):
+    """Split of a mesh into pieces (:mod:`...geometry.tetrahedra.split_tets`). Pieces share no vertex.
+
+    ``origins`` (m,): tet before the split that each tet is a copy of. ``parents`` (n,): vertex before the split.
+    ``pieces`` (n,): piece of each vertex.
+    """
+
+    origins: np.ndarray
+    parents: np.ndarray
+    pieces: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -32,12 +49,15 @@ class TetMesh:
         surface. Without this factor its border tets would have the mass and stiffness of full tets.
     middle : (m, 4) float64
         Barycentric coordinates of the centre of mass of the occupied part, all above 0; 0.25 by default.
+    split : Split or None
+        Split of the mesh into pieces; None for a whole mesh.
     """
 
     rest_positions: np.ndarray
     tets: np.ndarray
     fill: np.ndarray | None = None
     middle: np.ndarray | None = None
+    split: Split | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rest_positions", np.ascontiguousarray(self.rest_positions, dtype=np.float64))
@@ -46,6 +66,28 @@ class TetMesh:
         object.__setattr__(self, "fill", fill)
         middle = np.full((len(self.tets), 4), 0.25) if self.middle is None else np.asarray(self.middle, dtype=float)
         object.__setattr__(self, "middle", np.ascontiguousarray(middle))
+
+    @cached_property
+    def whole(self) -> TetMesh:
+        """The mesh before its split into pieces; the mesh itself if it is not split."""
+        if self.split is None:
+            return self
+        at, parents, _pieces = self.split
+        rest, tets = np.empty((int(parents.max()) + 1, 3)), np.empty((int(at.max()) + 1, 4), dtype=np.int32)
+        rest[parents], tets[at] = self.rest_positions, parents[self.tets]
+        middle, fill = np.empty((len(tets), 4)), np.bincount(at, self.fill)
+        middle[at] = self.middle
+        return TetMesh(rest, tets, np.where(fill > 1.0 - FULL, 1.0, fill), middle)
+
+    @property
+    def origins(self) -> np.ndarray:
+        """Index of each tet in :attr:`whole`, (m,)."""
+        return np.arange(len(self.tets)) if self.split is None else self.split.origins
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """Index of the first copy of each tet of :attr:`whole`."""
+        return np.unique(self.origins, return_index=True)[1]
 
     @property
     def size(self) -> float:
@@ -115,11 +157,12 @@ class TetMesh:
             )
 
 
-def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
+def checked_tets(vertices: np.ndarray, tets: np.ndarray, drops_loose: bool = False) -> TetMesh:
     """Return a tet mesh after checking it.
 
     ``vertices`` (n,3), m: rest positions.
     ``tets`` (m,4): vertex indices.
+    ``drops_loose``: True to leave out vertices without a tet.
 
     Raises MeshError if the mesh is not valid.
     """
@@ -131,6 +174,9 @@ def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if len(bad):
         raise MeshError(f"Vertex {bad[0]} has a position that is not a number.", "Correct or remove it.")
+    if drops_loose and t.size and 0 <= t.min() <= t.max() < len(x):
+        used, t = np.unique(t, return_inverse=True)
+        x, t = x[used], t.reshape(-1, 4)
     mesh = TetMesh(x, t)
     mesh.validate()
     return mesh

@@ -47,13 +47,21 @@ def smoothing_domains(mesh: TetMesh, moduli: np.ndarray, energy_index: np.ndarra
     ``moduli`` (m,k), Pa: k positive moduli per tet.
     ``energy_index`` (m,): kind of energy density per tet.
     """
-    axes = _lattice_axes(mesh)
-    found = better_domains(mesh, _stars(mesh)) if axes is None else axes[:, 0] * len(mesh.rest_positions) + axes[:, 1]
-    star = np.unique(found, return_inverse=True)[1].ravel()
+    star = geometric_domains(mesh)
     largest = np.zeros((int(star.max()) + 1, moduli.shape[1]))
     np.maximum.at(largest, star, moduli)
     levels = np.floor(np.log(largest[star] / moduli) / np.log(CONTRAST)).astype(np.int64)
     return np.unique(np.column_stack([star, energy_index, levels]), axis=0, return_inverse=True)[1].ravel()
+
+
+def geometric_domains(mesh: TetMesh) -> np.ndarray:
+    """Return the index of each tet's smoothing domain in a body of one material, (m,), from 0 on.
+
+    Smoothing domains of bodies of several materials are parts of these domains.
+    """
+    axes = _lattice_axes(mesh)
+    found = better_domains(mesh, _stars(mesh)) if axes is None else axes[:, 0] * len(mesh.rest_positions) + axes[:, 1]
+    return np.unique(found, return_inverse=True)[1].ravel()
 
 
 def _lattice_axes(mesh: TetMesh) -> np.ndarray | None:

@@ -430,9 +430,9 @@ class Body:
         if self.chamber is not None:
             self.chamber.surfaces(self.surface)
         if self.seams is not None:
-            self.seams.welded(self.surface)
+            self.seams.opposite_faces(self.surface)
         if self.tets is not None:
-            checked_tets(self.surface.positions, self.tets)
+            checked_tets(self.surface.positions, self.tets, self.seams is not None)
             if self.solver.match_resolution:
                 raise SettingsError(
                     "A body whose tetrahedra are given cannot be matched to a finer lattice.",

@@ -77,16 +77,32 @@ class Seams:
         if len(bad):
             raise SeamError(f"Face {bad[0]} belongs to two pieces.", "Split the surface along its seams.")
 
-    def welded(self, surface: SurfaceMesh) -> tuple[SurfaceMesh, np.ndarray]:
-        """Return the surface before the split, and the index of each vertex in it, (n,).
+    def welded(self, surface: SurfaceMesh) -> np.ndarray:
+        """Return the vertex of the surface before the split that each vertex is a copy of, (n,), from 0 on.
 
-        Faces of seams are left out, and the vertices of seams that coincide are one. Raises SeamError if a piece is
-        open.
+        Vertices of seams that coincide are one.
         """
         from scipy.sparse import coo_matrix  # slow to import, as is SciPy's tree
         from scipy.sparse.csgraph import connected_components
         from scipy.spatial import cKDTree
 
+        n, on_seam = len(surface.positions), np.unique(surface.triangles[self.seam_faces])
+        if not len(on_seam):
+            return np.arange(n)
+        same = on_seam[cKDTree(surface.positions[on_seam]).query_pairs(SAME * surface.size, output_type="ndarray")]
+        return connected_components(coo_matrix((np.ones(len(same)), tuple(same.T)), shape=(n, n)))[1]
+
+    def before(self, surface: SurfaceMesh) -> SurfaceMesh:
+        """Return the surface before the split."""
+        index = self.welded(surface)
+        first = np.unique(index, return_index=True)[1]
+        return SurfaceMesh(surface.positions[first], index[surface.triangles[~self.seam_faces]])
+
+    def opposite_faces(self, surface: SurfaceMesh) -> np.ndarray:
+        """Return the face on the other side of each face of a seam, (s,), as indices of all faces.
+
+        Raises SeamError if a piece is open, or if the faces of two pieces do not coincide at a seam.
+        """
         from ...geometry.mesh.topology import open_edges
 
         if count := len(open_edges(surface.triangles)):
@@ -94,10 +110,18 @@ class Seams:
                 f"The pieces of the split surface are open along {count} edges.",
                 "Close the surface before it is split (Mesh > Clean Up > Fill Holes).",
             )
-        n, on_seam = len(surface.positions), np.unique(surface.triangles[self.seam_faces])
-        if not len(on_seam):
-            return surface, np.arange(n)
-        same = on_seam[cKDTree(surface.positions[on_seam]).query_pairs(SAME * surface.size, output_type="ndarray")]
-        label = connected_components(coo_matrix((np.ones(len(same)), tuple(same.T)), shape=(n, n)))[1]
-        kept, index = np.unique(label, return_index=True, return_inverse=True)[1:]
-        return SurfaceMesh(surface.positions[kept], index.ravel()[surface.triangles[~self.seam_faces]]), index.ravel()
+        faces = np.flatnonzero(self.seam_faces)
+        keys = np.sort(self.welded(surface)[surface.triangles[faces]], axis=1)
+        order = np.lexsort(keys.T)
+        first, second = order[: len(order) // 2 * 2].reshape(-1, 2).T
+        owner = self.pieces[surface.triangles[faces, 0]]
+        coincides = (keys[first] == keys[second]).all(axis=1) & (owner[first] != owner[second])
+        if len(faces) % 2 or not coincides.all():
+            bad = faces[order[-1] if coincides.all() else first[np.argmin(coincides)]]
+            raise SeamError(
+                f"Face {bad} of a seam does not coincide with a face of another piece.",
+                "Give both sides of a seam the same triangles, with opposite normals.",
+            )
+        opposite = np.empty(len(faces), dtype=np.int64)
+        opposite[first], opposite[second] = faces[second], faces[first]
+        return opposite

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...geometry.mesh.embedding import Embedding
-from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.tet_mesh import Split, TetMesh
 from ..job.job import Job
 from .cached_arrays import sides_of
 
@@ -28,6 +28,9 @@ _SCHEMA = {
     "outside": "b1 n",
 }
 
+_SPLIT = {"origins": "i8 t", "parents": "i8 v", "pieces": "i8 v"}
+"""Further arrays of a mesh that is split into pieces."""
+
 
 def mesh_key(job: Job) -> dict[str, Any]:
     """Return the cache key of a job's tetrahedra: format version, and fingerprints of surface and resolution."""
@@ -36,7 +39,8 @@ def mesh_key(job: Job) -> dict[str, Any]:
 
 def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
     """Return the arrays of a mesh and its embedding by name, as the frame store holds them."""
-    return {name: getattr(mesh if hasattr(mesh, name) else embedding, name) for name in _SCHEMA}
+    arrays = {name: getattr(mesh if hasattr(mesh, name) else embedding, name) for name in _SCHEMA}
+    return arrays | ({} if mesh.split is None else mesh.split._asdict())
 
 
 def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[TetMesh, Embedding] | None:
@@ -44,7 +48,8 @@ def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[
 
     ``n_points``: required number of embedded surface vertices, or None for any number.
     """
-    sides = sides_of(arrays, _SCHEMA, **({} if n_points is None else {"n": n_points}))
+    schema = _SCHEMA | _SPLIT if _SPLIT.keys() <= arrays.keys() else _SCHEMA
+    sides = sides_of(arrays, schema, **({} if n_points is None else {"n": n_points}))
     if sides is None or sides["t"] == 0:
         return None
     rest, tets, fill, middle, *points = (arrays[name] for name in _SCHEMA)
@@ -52,6 +57,9 @@ def unpack(arrays: dict[str, np.ndarray], n_points: int | None = None) -> tuple[
         return None
     if not ((middle > 0).all() and (np.abs(middle.sum(axis=1) - 1.0) < 1e-9).all()):
         return None
-    mesh = TetMesh(rest, tets, fill, middle)
+    split = Split(*(arrays[name] for name in _SPLIT)) if len(schema) > len(_SCHEMA) else None
+    if split is not None and min(each.min() for each in split) < 0:
+        return None
+    mesh = TetMesh(rest, tets, fill, middle, split)
     every_vertex_used = len(np.unique(tets)) == len(rest)
     return (mesh, Embedding(*points)) if every_vertex_used and (mesh.volumes > 0).all() else None

@@ -91,7 +91,8 @@ class Elements:
     N : (k,3) 1/m, gradient of each node's shape function in its element
     of_tet : (m,) int64, element that each tet belongs to
     share : (m,) filled volume of each tet, divided by the filled volume of the tet's element
-    volumes : (e,) m³, sum of the volumes of each element's tets, with partly filled tets counted in full
+    volumes : (e,) m³, sum of the volumes of each element's tets, with partly filled tets counted in full; of a split
+        mesh, times the element's share
     deviation : (b,) m, or None if each tet is an element
         For the element block of the nodes i and j: ``sum_t v_t (N_ti - N_i) . (N_tj - N_j)`` over the element's tets t
         with the volumes v_t. N_i is the shape gradient of node i in the element. N_ti is the shape gradient of node i
@@ -197,6 +198,26 @@ class Elements:
         """
         of_nodes = np.repeat(inverse, np.diff(self.nodes.starts), axis=0)
         return replace(self, N=(self.N[:, None, :] @ of_nodes)[:, 0])
+
+    def split(self, mesh: TetMesh) -> tuple[Elements, np.ndarray, np.ndarray]:
+        """Return the elements of a split mesh, copies of these elements of the mesh before the split.
+
+        The results are the elements, the index (c,) of the element that each is a copy of, and its share (c,) of that
+        element's volume. Shares of an element's copies add up to 1.
+        """
+        at, _parents, pieces = mesh.split
+        keys = pieces[mesh.tets[:, 0]] * len(self) + self.of_tet[at]
+        group = np.unique(keys, return_inverse=True)[1].ravel()
+        source = np.empty(int(group.max()) + 1, dtype=np.int64)
+        source[group] = self.of_tet[at]
+        filled = np.bincount(group, mesh.body_volumes)
+        share = filled / np.bincount(source, filled)[source]
+        copied = elements_of(TetMesh(mesh.rest_positions, mesh.tets, mesh.whole.fill[at]), group)
+        deviation = copied.deviation
+        if deviation is not None:
+            deviation = np.repeat(share, np.diff(copied.nodes.block_starts)) * deviation
+        is_thin, volumes = self.is_thin[source], share * copied.volumes
+        return replace(copied, volumes=volumes, is_thin=is_thin, deviation=deviation), source, share
 
     def scaled(self, size: float) -> Elements:
         """Return the elements of the same mesh scaled by the factor ``size``."""

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.embedding import Embedding, embed_in_pieces
 from ...geometry.mesh.rigid_clamp import clamp_layer_kappa
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.surface_samples import proper_triangles, sample_surface
@@ -78,7 +78,7 @@ class Anchors(NamedTuple):
 
 def conforms(mesh: TetMesh) -> bool:
     """Return True if the tets conform to the surface: the body fills each tet completely."""
-    return bool((mesh.fill == 1.0).all())
+    return bool((mesh.whole.fill == 1.0).all())
 
 
 def cell_sides(mesh: TetMesh) -> np.ndarray:
@@ -109,8 +109,9 @@ def anchors(
         return Anchors(nothing, np.zeros(0), sp.csr_matrix((0, len(pinned))))
     sides = cell_sides(mesh)
     side = float(sides[embedding.tet_indices[pinned[held]]].min())
-    corners, barycentric, area, part = _samples(surface, pinned[held], SPACING * side)
-    found = embed(np.einsum("sc,sci->si", barycentric, surface.positions[corners]), mesh)
+    corners, barycentric, area, part = _samples(surface, pinned[held], SPACING * side, mesh.split is not None)
+    points = np.einsum("sc,sci->si", barycentric, surface.positions[corners])
+    found = embed_in_pieces(points, embedding.pieces(mesh)[corners[:, 0]], mesh)
     if own is not None:
         inside = np.flatnonzero(~found.outside | (corners < own).all(axis=1))
         found, corners, barycentric, area, part = (
@@ -133,20 +134,21 @@ def anchors(
 
 
 def _samples(
-    surface: SurfaceMesh, vertices: np.ndarray, spacing: float
+    surface: SurfaceMesh, vertices: np.ndarray, spacing: float, is_split: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return sample points of the faces and edges whose corners are all in ``vertices``, and of single vertices.
 
     The result has one row per sample: surface vertices (s,3), barycentric coordinates (s,3), area (s,) m², and total
     area (s,) m² of the connected sampled faces. Areas are 0 on edges and single vertices. ``spacing``: distance between
-    samples, m.
+    samples, m. ``is_split``: True if faces that meet at a seam are connected, although they share no vertex.
     """
     X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
     is_held[vertices] = True
     faces = surface.triangles[is_held[surface.triangles].all(axis=1)]
     faces = faces[proper_triangles(X, faces)]
     on_faces = sample_surface(X, faces, spacing)
-    parts = _areas_of_parts(faces, np.bincount(on_faces.triangle, on_faces.area, len(faces)))
+    alike = np.unique(X, axis=0, return_inverse=True)[1].ravel()[faces] if is_split else faces
+    parts = _areas_of_parts(alike, np.bincount(on_faces.triangle, on_faces.area, len(faces)))
     edges = edges_of(surface.triangles)
     edges = _without(edges[is_held[edges].all(axis=1)], edges_of(faces))
     lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)

@@ -24,9 +24,8 @@ import numpy as np
 from ...geometry.mesh.surface_mesh import signed_volume
 from ...geometry.mesh.topology import edge_sides
 from ..assembly.low_rank import LowRank
-from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils
-from .point_stencils import PointStencils
+from .point_stencils import MergedPoints, PointStencils, padded
 from .step_potential import LowRankPotential, Motion
 
 ATMOSPHERE = 101325.0
@@ -66,8 +65,8 @@ class ChamberPressure(PointStencils, LowRankPotential):
         ``vertices``: slice of the body's vertices in the merged model.
         """
         new = copy.copy(self)
-        new._points = _MergedPoints(self._points, unknowns, vertices)
-        new.low_rank = self.low_rank._replace(vectors=_padded(self.low_rank.vectors, unknowns, vertices))
+        new._points = MergedPoints(self._points, unknowns, vertices)
+        new.low_rank = self.low_rank._replace(vectors=padded(self.low_rank.vectors, unknowns, vertices))
         return new
 
     def volume(self, positions: np.ndarray) -> float:
@@ -126,36 +125,3 @@ class ChamberPressure(PointStencils, LowRankPotential):
             blocks *= 1.0 - 0.5 * self.projection
             blocks[:, 0, :, 0, :] = blocks[:, 1, :, 1, :] = 0.5 * self.projection * own
         return Stencils(np.column_stack([a, b, np.full((len(a), 2), -1)]), blocks)
-
-
-class _MergedPoints:
-    """Points of one body as functions of the unknowns of several."""
-
-    def __init__(self, own: Any, unknowns: int, vertices: slice) -> None:
-        self._own, self._unknowns, self._vertices, self.is_dense = own, unknowns, vertices, own.is_dense
-
-    def __len__(self) -> int:
-        return len(self._own)
-
-    def positions(self, x: np.ndarray) -> np.ndarray:
-        """Return the positions of the points, (p,3) m."""
-        return self._own.positions(x[self._vertices])
-
-    def spread(self, forces: np.ndarray) -> np.ndarray:
-        """Return the forces on the unknowns due to ``forces`` (p,3) at the points."""
-        return _padded(self._own.spread(forces), self._unknowns, self._vertices)
-
-    def pairs(self, stiffness: Stencils) -> Pairs:
-        """Convert a stiffness between the points to blocks per pair of unknowns."""
-        own = self._own.pairs(stiffness)
-        return own._replace(rows=own.rows + self._vertices.start, columns=own.columns + self._vertices.start)
-
-    def add_coupling(self, K: Any, scale: float, matrix: np.ndarray) -> None:
-        """Add a stiffness between the points, times ``scale``, to the ``matrix`` (3,r,3,r) of all bodies."""
-        self._own.add_coupling(K, scale, matrix[:, self._vertices, :, self._vertices])
-
-
-def _padded(rows: np.ndarray, count: int, at: slice) -> np.ndarray:
-    out = np.zeros((count, *rows.shape[1:]))
-    out[at] = rows
-    return out

@@ -16,7 +16,7 @@ with two moduli, E at map value t = 0 and E' at t = 1, is ``E^(1-t) E'^t``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -108,6 +108,15 @@ class MaterialFields:
     weights: np.ndarray
     modulus_blend: ModulusBlend
     empty_layers: tuple[int, ...] = ()
+
+    def of_tets(self, tets: np.ndarray) -> MaterialFields:
+        """Return the parameters of tets, by their indices."""
+        names = "youngs_modulus", "poissons_ratio", "density", "energy", "own", "weights"
+        blend = replace(self.modulus_blend, weights=self.modulus_blend.weights[tets])
+        blend = replace(blend, is_cut=self.modulus_blend.is_cut[tets])
+        plasticity = None if self.plasticity is None else self.plasticity[tets]
+        parts = {name: getattr(self, name)[tets] for name in names}
+        return replace(self, **parts, plasticity=plasticity, modulus_blend=blend)
 
 
 def material_fields(

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils, stencils_of
-from ..forces.point_stencils import PointStencils
+from ..forces.point_stencils import MergedPoints, PointStencils
 from ..forces.step_potential import Motion
 
 
@@ -34,6 +34,13 @@ class Glue(PointStencils):
     def begin(self, _motion: Motion) -> Glue:
         """Return these springs, independent of the motion in the step."""
         return self
+
+    def in_merged_model(self, unknowns: int, vertices: slice, _blocks: slice) -> Glue:
+        """Return the potential as a function of the ``unknowns`` (a count) of a merged model of several bodies.
+
+        ``vertices``: slice of the body's vertices in the merged model.
+        """
+        return Glue(MergedPoints(self._points, unknowns, vertices), self._stiffness)
 
     def elongations(self, positions: np.ndarray) -> np.ndarray:
         """Return the vector of each spring, from the second body to the first, (p,3) m.

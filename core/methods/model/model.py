@@ -344,19 +344,28 @@ def elastic_potential(
     True to give the tets around a common edge one strain. ``plasticity`` (m,3): parameters of plastic flow per tet. An
     element's tets have the same energy and the same plasticity.
     """
+    whole = mesh.whole
+    if mesh.split is not None:
+        firsts = mesh.firsts
+        parameters, energy_of_tet = parameters[firsts], energy_of_tet[firsts]
+        plasticity = None if plasticity is None else plasticity[firsts]
     mu, lam = parameters[:, 0], parameters[:, 1]
     # The bulk modulus, since lambda is not positive at a Poisson's ratio of 0 or below.
     moduli = np.column_stack([mu, lam + 2.0 / 3.0 * mu])
     law = energy_of_tet
     if plasticity is not None:
         law = np.unique(np.column_stack([energy_of_tet, plasticity]), axis=0, return_inverse=True)[1].ravel()
-    group = smoothing_domains(mesh, moduli, law) if smoothed else None
-    elements = elements_of(mesh, group)
+    group = smoothing_domains(whole, moduli, law) if smoothed else None
+    elements = elements_of(whole, group)
     energy_index = np.zeros(len(elements), dtype=energy_of_tet.dtype)
     energy_index[elements.of_tet] = energy_of_tet
-    weights = np.bincount(elements.of_tet, mesh.elastic_volumes)
+    weights, parameters = np.bincount(elements.of_tet, whole.elastic_volumes), elements.mean(parameters)
     flows = None if plasticity is None else elements.mean(plasticity)
-    return ElasticPotential(elements, weights, energies, energy_index, elements.mean(parameters), flows)
+    if mesh.split is not None:
+        elements, source, share = elements.split(mesh)
+        weights, energy_index, parameters = share * weights[source], energy_index[source], parameters[source]
+        flows = None if flows is None else flows[source]
+    return ElasticPotential(elements, weights, energies, energy_index, parameters, flows)
 
 
 def _checked_pins(mesh: TetMesh, pinned: np.ndarray) -> np.ndarray:

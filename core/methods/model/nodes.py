@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from ...geometry.mesh.embedding import embed
+from ...geometry.mesh.embedding import embed_in_pieces
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...geometry.mesh.topology import vertex_components
 
@@ -73,7 +73,8 @@ def node_regions(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Node
     is_given[pinned] = 1.0
     unit, rows = _ball(), []
     for centre, radius in zip(centres, radii(rest[centres], mesh.size), strict=True):
-        found = embed(rest[centre] + radius * unit, mesh)
+        piece = np.full(len(unit), 0 if mesh.split is None else mesh.split.pieces[centre])
+        found = embed_in_pieces(rest[centre] + radius * unit, piece, mesh)
         own = label[mesh.tets[found.tet_indices, 0]] == label[centre]
         weight = np.where(own & ~found.outside, 1.0 - np.sum(unit**2, axis=1), 0.0)
         row = np.asarray((weight @ found.matrix(mesh.tets, count)).ravel()) * (1.0 - is_given)

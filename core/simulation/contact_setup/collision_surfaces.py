@@ -29,6 +29,7 @@ from ...methods.model.model import Model
 from ...methods.subspaces.space import Space
 from ..preparation.loads import track_at
 from .cached_collision_proxy import Skin, cached_skin, cached_skin_warnings
+from .seam_gaps import split_render_surface
 
 OF_EDGES = 0.1
 """Ratio of the barriers' activation distance to the smallest mean edge length of the collision surfaces."""
@@ -201,8 +202,12 @@ def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) 
     computed and stored. The surface of a rigid body is its render surface, and that of any other body the boundary of
     its tets. The boundary of a lattice would extend beyond the body, while the skin is close to the render surface.
 
+    The pieces of a split body collide by their render surfaces, with gaps along the seams.
+
     Raises MeshError if the lattice is too coarse for a skin.
     """
+    if job.body.seams is not None:
+        return CollisionSurface(*split_render_surface(job.body, mesh, OF_EDGES))
     if job.body.is_rigid:
         return render_surface(job, mesh)
     if not job.body.is_lattice:
@@ -216,6 +221,8 @@ def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) ->
     Faces are subdivided until no edge is longer than the mean edge of the tets, so that the surface can follow the
     deformation of the tets. Those of a rigid body are not.
     """
+    if job.body.seams is not None:
+        return CollisionSurface(*split_render_surface(job.body, mesh, 0.0))
     whole = subdivide_faces(job.body.surface, np.inf if job.body.is_rigid else mesh.mean_edge)
     return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
@@ -225,7 +232,7 @@ def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: Fram
 
     ``own``: collision surface of the body.
     """
-    if not job.body.is_lattice:
+    if not job.body.is_lattice or job.body.seams is not None:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
 

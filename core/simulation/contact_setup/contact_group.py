@@ -191,7 +191,9 @@ class ContactGroup:
                     - start
                     for each in shapes
                 ]
-            found.append(np.unique(np.concatenate(pairs), axis=0))
+            pieces, pairs = own.embedding.pieces(self._prepared[k].model.mesh), np.concatenate(pairs)
+            # Pieces of a split body begin apart.
+            found.append(np.unique(pairs[pieces[pairs[:, 0]] == pieces[pairs[:, 1]]], axis=0))
             start += len(own.rest_positions)
         return found
 

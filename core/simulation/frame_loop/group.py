@@ -63,6 +63,8 @@ class GroupStepper:
         self._ties = GroupTies(jobs, prepared, self._colliders)
         self._joints = GroupJoints(jobs, prepared, self._colliders)
         self._attached = self._ties.pairs | self._joints.pairs
+        self._seams = {k: each.loads.seams for k, each in enumerate(prepared) if each.loads.seams is not None}
+        self._tears = any(seams.tears for seams in self._seams.values())
         self._broken: np.ndarray | None = None
         self._barriers = self._gathering.barriers
         self._islands: dict[Bodies, Island] = {}
@@ -136,6 +138,7 @@ class GroupStepper:
         reports: list[list[StepReport]] = [[] for _ in states]
         substeps = self._lead.body.solver.substeps
         for k in range(1, substeps + 1):
+            self._set_torn()
             self._follow(at, k)
             solved = self._solved(states, at, k, should_stop)
             for bodies, (own, report, _positions) in solved.items():
@@ -144,12 +147,28 @@ class GroupStepper:
                     states[body] = state
                     reports[body].append(replace(report, solved_with=others))
             self._broken = self._ties.broken_after(states, at, k / substeps, self._broken)
+            self._tear(states, at, k / substeps)
             if self.growths and at <= self._lead.pre_roll:
                 states = self._growing(states, at - 1.0 + k / substeps)
         if len(self._courses) == 1:
             self._courses[0].report_match(reports[0][-1], states[0].positions)
         of_group = {"colliders": np.array([self._positions, self._earlier]), "broken": self._broken}
         return [replace(states[0], **of_group), *states[1:]], reports
+
+    def _tear(self, states: Sequence[State], at: int, part: float) -> None:
+        """Tear the springs of seams under too much stress, at the end of a substep."""
+        if not self._tears:
+            return
+        ties = np.zeros(self._ties.count) if self._broken is None else self._broken[: self._ties.count]
+        torn = (seams.broken_after(states[k].positions, at, part) for k, seams in self._seams.items())
+        self._broken = np.concatenate([ties, *torn])
+
+    def _set_torn(self) -> None:
+        """Set the torn springs of seams, which follow the broken samples of ties in ``State.broken``."""
+        start = self._ties.count
+        for seams in self._seams.values() if self._tears else ():
+            seams.broken = None if self._broken is None else self._broken[start : start + seams.count]
+            start += seams.count
 
     def _follow(self, at: int, substep: int) -> None:
         """Set pins, stiffness and the sizes of growing bodies for a substep, and update the islands."""
@@ -339,12 +358,13 @@ def any_contact(jobs: Sequence[Job]) -> bool:
     """Return True if bodies baked together can be in IPC contact.
 
     The contact may be with each other, with themselves, or with colliders. Contact with colliders counts only if the
-    solver supports IPC contact. Ties and joints count, too.
+    solver supports IPC contact. Ties, joints and seams that may tear count, too.
     """
     body = jobs[0].body
     return (
         len(jobs) > 1
         or bool(body.ties or body.joints)
+        or (body.seams is not None and bool(np.isfinite(body.seams.tear_stress).any()))
         or body.contact.self_contact
         or bool(body.colliders and body.solver.kind.supports_contact)
     )

@@ -95,6 +95,9 @@ FITTED = "Cubature is fitted to the muscles and to the lowest vibrations instead
 the contracted arm of the benchmark off by up to 72 % of its displacement, and fitted weights by 6 % at most.
 """
 
+SPLIT = "The vibrations of a split body are not matched, since its pieces may part"
+"""Report of a body with seams."""
+
 TRYING = 0.4
 """Progress (0 to 1) of the matching once the vibrations are computed. The trial simulation takes the rest."""
 
@@ -120,7 +123,7 @@ def body_matching(
     """
     (solver, reason), factors = _requested(job, subspace), job.body.vibration_stiffness
     finer: _Finer | None = None
-    if job.body.is_rigid or (not solver.is_matched and factors is None):
+    if job.body.is_rigid or job.body.seams is not None or (not solver.is_matched and factors is None):
         return None, Match(reason)
     before = store.match() if store is not None else ""
     if before.startswith(REFUSED):
@@ -164,6 +167,8 @@ def body_matching(
 def _requested(job: Job, subspace: Subspace | None) -> tuple[SolverSettings, str]:
     """Return the settings of the solver, without a match of a subspace whose cubature is fitted, and why."""
     solver = job.body.solver
+    if job.body.seams is not None:
+        return solver, SPLIT if solver.is_matched or job.body.vibration_stiffness is not None else ""
     if subspace is None or not job.body.muscles or not solver.match_full_space:
         return solver, ""
     return replace(solver, match_full_space=False), FITTED

@@ -15,6 +15,7 @@ from ...mechanics.materials.fields import MaterialFields, material_fields
 from ...mechanics.materials.soft_stiff_interface import soften_at_interface
 from ...methods.model.model import Model, build_model
 from ...methods.model.nodes import Nodes, node_regions
+from .body_mesh import outer_surface
 from .muscles import muscle_layers
 from .region_pins import with_regions
 
@@ -35,15 +36,16 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
     """
     body, tubes = job.body, muscle_layers(job.body.muscles)
     fields = material_fields(
-        mesh,
-        embedding,
+        mesh.whole,
+        embedding.in_whole(mesh),
         body.material_weights,
         body.materials,
         (*tubes, *body.layers),  # so that bones stay bones inside a muscle's tube
-        body.surface,
+        outer_surface(body),
         body.stiffness_maps,
         body.tet_materials,
     )
+    fields = fields if mesh.split is None else fields.of_tets(mesh.origins)
     return replace(fields, empty_layers=tuple(k - len(tubes) for k in fields.empty_layers if k >= len(tubes)))
 
 
@@ -56,7 +58,8 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
     if body.regions:
         return with_regions(job, mesh, embedding, most)
-    return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
+    surface = outer_surface(body)
+    return PinnedSurface(surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
 
 
 def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
@@ -85,7 +88,9 @@ def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
     """
     if job.body.is_rigid:
         return np.full(len(mesh.tets), RIGID)
-    return fields.youngs_modulus if job.body.tets is not None else soften_at_interface(mesh, fields.youngs_modulus)
+    if job.body.tets is not None:
+        return fields.youngs_modulus
+    return soften_at_interface(mesh.whole, fields.youngs_modulus[mesh.firsts])[mesh.origins]
 
 
 def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface) -> Model:

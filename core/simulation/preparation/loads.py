@@ -37,6 +37,7 @@ from ...mechanics.forces.chamber_pressure import ChamberPressure
 from ...mechanics.forces.force_fields import ForceFields, MassPoints
 from ...mechanics.forces.springs import Springs, goal_stiffness, shared_stiffness
 from ...mechanics.forces.step_potential import Load
+from ...mechanics.ties.glue import Glue
 from ...methods.model.model import Model
 from ...methods.subspaces.reduced_model import ReducedModel
 from ...methods.subspaces.space import Space
@@ -44,6 +45,7 @@ from ...numerics.linear_solvers.protocol import DirectSolver
 from .field_interpolation import Absorbing, interpolate_field
 from .mass_points import mass_points
 from .muscles import Muscles
+from .seam_springs import SeamSprings
 from .surface_to_body import SurfaceToBody
 
 LEAST = ColliderSettings.__dataclass_fields__["thickness"].metadata["range"][0]
@@ -62,6 +64,10 @@ class Loads:
     solver : class of the direct linear solver for the extension of accelerations from the surface into the body
     muscles : muscles of the body, or None
     choose : function that selects a given number of contact points, called like :func:`farthest_points`
+
+    Attributes
+    ----------
+    seams : springs between the pieces of a split body, or None
 
     Raises
     ------
@@ -98,6 +104,9 @@ class Loads:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
         if body.chamber is not None:
             self._movers += _chambers(body.chamber, body.surface, space, embedding, job.frame_count)
+        self.seams = None if body.seams is None else SeamSprings(job, model, space)
+        if self.seams is not None:
+            self._movers.append(_HoldingPieces(self.seams))
         if (goal := body.goal) is not None:
             # The softest material, not the softest tet: moduli of tets at soft-stiff interfaces depend on tet size.
             each = goal_stiffness(body.surface, goal.vertices, goal.weights, min(moduli(body.materials)))
@@ -280,6 +289,14 @@ class _Contracting:
         return self._muscles.load(self._muscles.activation_at(step.frame, step.now))
 
 
+class _HoldingPieces:
+    def __init__(self, seams: SeamSprings) -> None:
+        self._seams = seams
+
+    def at(self, step: _Substep) -> Glue:
+        return self._seams.at(step.frame, step.end)
+
+
 class _StandingGround:
     def __init__(self, ground: Ground, contact: MakeContact) -> None:
         self._plane, self._friction = GroundPlane(ground.height, ground.thickness), ground.friction
@@ -313,7 +330,8 @@ class _MovingCollider:
 
 def _touching(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> ContactPoints:
     stiffness = model.youngs_modulus
-    return ContactPoints.of(job.body.surface, model.mesh, stiffness, space.points, space.contact_point_budget, choose)
+    surface, pieces = job.body.surface, None if job.body.seams is None else job.body.seams.pieces
+    return ContactPoints.of(surface, model.mesh, stiffness, space.points, space.contact_point_budget, choose, pieces)
 
 
 def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:

@@ -28,6 +28,7 @@ from ...methods.eigenfit.vibrations import modes_in_space
 from ...methods.model.model import ActivationModes, Model
 from ...methods.solvers import make_solver
 from ...methods.subspaces.reduced_model import Subspace
+from .body_mesh import outer_surface
 
 ACTIVATIONS = 0.02, 0.3, 0.6, 1.0
 """Activations whose static displacements become activation modes."""
@@ -79,21 +80,26 @@ def muscle_fibres(job: Job, mesh: TetMesh, embedding: Embedding, fields: Materia
     MaterialError
         A muscle has no tet, or no direction.
     """
-    body, found = job.body, []
+    body, found, whole, embedding = job.body, [], mesh.whole, embedding.in_whole(mesh)
     for muscle in body.muscles:
         name = body.materials[muscle.material].name
-        weights = fields.weights[:, muscle.material]
+        weights = fields.weights[mesh.firsts, muscle.material]
         tets = np.flatnonzero(weights > LEAST)
         if not len(tets):
             raise MaterialError(
                 f"The muscle “{name}” contains no tetrahedron.", "Make it thicker, or raise the resolution."
             )
         with named(name):
-            directions = _directions(muscle, mesh, embedding, tets)
+            directions = _directions(muscle, whole, embedding, tets)
         scale = np.ones(len(tets))
         if muscle.map is not None:
-            scale = transfer_map(mesh, embedding, body.surface, muscle.map)[tets]
-        found.append(MuscleFibres(tets, directions, weights[tets], scale))
+            scale = transfer_map(whole, embedding, outer_surface(body), muscle.map)[tets]
+        row = np.full(len(whole.tets), -1)
+        row[tets] = np.arange(len(tets))
+        copies = np.flatnonzero(row[mesh.origins] >= 0)
+        own = row[mesh.origins[copies]]
+        directions = FibreDirections(*(each[own] for each in directions))
+        found.append(MuscleFibres(copies, directions, weights[tets][own], scale[own]))
     return tuple(found)
 
 

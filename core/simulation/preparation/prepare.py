@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
 
 from ...foundation.errors import StoreError
 from ...foundation.events import OnEvent, Phase, ignore
 from ...foundation.progress import OnStepProgress
-from ...geometry.mesh.embedding import Embedding, embed
+from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
-from ...geometry.tetrahedra.tetrahedralize import tetrahedralize
 from ...jobs.checks.memory import check_before_solving, check_before_tetrahedra
 from ...jobs.checks.node_warnings import slow_nodes
 from ...jobs.job.job import Job
@@ -35,6 +33,7 @@ from ...methods.subspaces.reduced_points import ReducedPoints
 from ...methods.subspaces.space import Space
 from ...numerics.linear_solvers.registry import Choice, choose, remembered
 from .body_matching import FIRM_PINS, body_matching
+from .body_mesh import given_mesh, made_mesh
 from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface, stiffness_of
 from .display_pin_correction import PinCorrection
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings
@@ -131,8 +130,7 @@ def tetrahedra(
     child process. Raises Stopped if ``should_stop`` returns True while the child process runs.
     """
     if job.body.tets is not None:
-        mesh = TetMesh(job.body.surface.positions, job.body.tets)
-        return mesh, Embedding.of_rows(sp.identity(len(mesh.rest_positions), format="csr"), mesh.tets)
+        return given_mesh(job.body)
     method = job.body.resolution.method
     on_event(Phase("tetrahedralize", 0, 1, method=method))
     if store is not None and (whole := _kept_tetrahedra(job, store)):
@@ -147,8 +145,7 @@ def tetrahedra(
             f"The tetrahedra in {store.folder} cannot be read.",
             "Delete that folder (in Blender: Delete Bake) and bake again.",
         )
-    mesh = tetrahedralize(job.body.surface, job.body.resolution, job.body.refinement)
-    embedding = embed(job.body.surface.positions, mesh)
+    mesh, embedding = made_mesh(job.body)
     if store is not None:
         store.write_cached("mesh", pack(mesh, embedding), {"key": mesh_key(job)})
     return mesh, embedding

@@ -11,11 +11,7 @@ from sinew.core.foundation.errors import SeamError
 from sinew.core.geometry.mesh.surface_mesh import signed_volume
 from sinew.core.geometry.mesh.topology import open_edges
 
-from ..jobs import box_surface
-from ..surfaces import sphere
-from .split_surfaces import split_by_planes
-
-MIDDLE = (1.0, 0.0, 0.0), 0.2
+from .split_surfaces import halves, quarters, split_box
 
 
 def body(surface, seams, **fields):
@@ -26,23 +22,21 @@ def job(surface, seams, **fields):
     return sw.Job(bodies=body(surface, seams, **fields), frame_end=4)
 
 
-@pytest.mark.parametrize("planes", [[MIDDLE], [((1.0, 0.3, 0.2), 0.2), ((0.0, 1.0, 0.1), 0.05)]])
-def test_the_surface_before_the_split_is_found(planes):
-    surface, seams = split_by_planes(box_surface(), *planes)
-    before, index = seams.welded(surface)
-    assert seams.count == 2 * len(planes)
+@pytest.mark.parametrize(("piece_of", "count"), [(halves(), 2), (quarters(), 4)])
+def test_the_surface_before_the_split_is_found(piece_of, count):
+    surface, seams = split_box(piece_of)
+    before, opposite = seams.before(surface), seams.opposite_faces(surface)
+    assert seams.count == count and not len(open_edges(before.triangles))
     assert np.isclose(signed_volume(before.positions, before.triangles), 0.4 * 0.1 * 0.1, rtol=1e-12)
-    assert np.abs(before.positions[index] - surface.positions).max() < 1e-9
-
-
-def test_a_ball_is_closed_without_its_seam():
-    surface, seams = split_by_planes(sphere(), ((0.2, 0.3, 1.0), 0.1))
-    before, _index = seams.welded(surface)
-    assert not len(open_edges(before.triangles)) and len(before.positions) < len(surface.positions)
+    assert np.allclose(before.positions[seams.welded(surface)], surface.positions, rtol=0.0, atol=1e-12)
+    assert np.array_equal(
+        np.sort(surface.positions[surface.triangles[seams.seam_faces]].mean(axis=1), axis=0),
+        np.sort(surface.positions[surface.triangles[opposite]].mean(axis=1), axis=0),
+    )
 
 
 def test_seams_that_do_not_fit_are_refused():
-    surface, seams = split_by_planes(box_surface(), MIDDLE)
+    surface, seams = split_box(halves())
     n = len(surface.positions)
     with pytest.raises(SeamError, match="shape"):
         job(surface, replace(seams, tear_stress=np.ones(n - 1)))
@@ -54,13 +48,17 @@ def test_seams_that_do_not_fit_are_refused():
         replace(seams, tear_stress=np.where(np.arange(n) == 3, -1.0, 1.0))
     with pytest.raises(SeamError, match="rigid"):
         job(surface, seams, resolution=sw.Resolution(method="rigid"))
+    seam = np.flatnonzero(seams.seam_faces)[0]
+    moved = surface.positions + np.where(np.isin(np.arange(n), surface.triangles[seam])[:, None], 0.01, 0.0)
+    with pytest.raises(SeamError, match="does not coincide"):
+        job(sw.Surface(moved, surface.triangles), seams).check()
     is_open = sw.Surface(surface.positions, surface.triangles[1:])
     with pytest.raises(SeamError, match="open along 3 edges"):
         job(is_open, replace(seams, seam_faces=seams.seam_faces[1:])).check()
 
 
 def test_jobs_and_scene_files_keep_seams(tmp_path):
-    surface, seams = split_by_planes(box_surface(), MIDDLE, cut_frames=2.0, tear_stress=1e4)
+    surface, seams = split_box(halves(), cut_frames=2.0, tear_stress=1e4)
     made = job(surface, seams)
     made.save(tmp_path / "job.npz")
     np.savez(tmp_path / "bar.npz", positions=surface.positions, triangles=surface.triangles)
