@@ -1,7 +1,8 @@
-"""Operators of the lists of pairs and ties: contact settings and ties between a body and one other object."""
+"""Operators of the lists of pairs and ties between a body and one other object, and of the cuts of a body."""
 
 from typing import Any
 
+from ..blender_addon.cuts import splitting
 from . import polls
 from .operator_class import EDITS, list_operators, operator
 
@@ -27,3 +28,33 @@ def add_tie(self: Any, context: Any, obj: Any) -> None:
     others = [each for each in context.selected_objects if each != obj and each.type == "MESH"]
     tie.other = others[0] if len(others) == 1 else None
     obj.sinew.active_tie = len(obj.sinew.ties) - 1
+
+
+def _can_split(context: Any) -> None:
+    polls.with_own_mesh(polls.idle_body_outside_edit(context))
+
+
+def _can_restore(context: Any) -> None:
+    obj = polls.with_own_mesh(polls.idle_body_outside_edit(context))
+    polls.disable_if(obj.sinew.cuts.original is None, "The mesh is not split")
+
+
+@operator("Split Mesh", _can_split, EDITS)
+def split_mesh(self: Any, context: Any, obj: Any) -> None:
+    """Split the mesh along everything that the cutters sweep and along the tear, into pieces that hold together until
+    they are cut or tear. Restore Mesh takes it back.
+    """
+    found = splitting.split(obj, context)
+    words = f"{found.count} pieces, with {int(found.seam_faces.sum()) // 2} faces along their seams"
+    if found.slivers:
+        words += f"; {found.slivers} slivers joined to their neighbours"
+    if missed := splitting.missed_words(obj, found):
+        self.report({"WARNING"}, f"{words}. {missed}")
+    else:
+        self.report({"INFO"}, words)
+
+
+@operator("Restore Mesh", _can_restore, EDITS)
+def restore_mesh(self: Any, context: Any, obj: Any) -> None:
+    """Take back the split. Edits of the split mesh since then, such as painted weights, are lost."""
+    splitting.restore(obj)

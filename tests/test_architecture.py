@@ -34,7 +34,7 @@ ROOMS = {
         cli api worker
     """.split(),
     "blender_addon": """
-        blend_data window objects jobs properties scene_import scene_export setup cache drawing bake picking live
+        blend_data window objects jobs properties scene_import scene_export cuts setup cache drawing bake picking live
         draw_handlers examples command registration package
     """.split(),
     "operators": """

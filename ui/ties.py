@@ -1,12 +1,23 @@
-"""Ties panel: what holds the body to other bodies and colliders."""
+"""Ties panel: what holds the body to other bodies and colliders. Cuts panel: what divides it."""
 
 from typing import Any
 
 import bpy
 
 from ..blender_addon.blend_data import item_lists
+from ..blender_addon.cuts import cut_state
 from ..blender_addon.objects import contact_groups
-from .panel_base import CLOSED, ItemList, draw_keyed, draw_list, keyed_column, panel, wrapped
+from .panel_base import (
+    CLOSED,
+    ItemList,
+    draw_keyed,
+    draw_list,
+    draw_properties,
+    draw_reasons,
+    keyed_column,
+    panel,
+    wrapped,
+)
 
 
 class SINEW_UL_ties(ItemList, bpy.types.UIList):
@@ -40,3 +51,24 @@ def draw_ties(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, contact_groups.idle_tie_words(tie), context, "ERROR")
     if others := [each for each in contact_groups.group_of(obj, context) if each != obj]:
         wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
+
+
+@panel("Cuts", bl_options=CLOSED)
+def draw_cuts(layout: Any, context: Any, obj: Any) -> None:
+    """Draw cutters and tear, and the buttons that split and restore the mesh."""
+    cuts = obj.sinew.cuts
+    draw_properties(layout, cuts, "cutter_kind", "cutter" if cuts.cutter_kind == "OBJECT" else "cutters", "tear")
+    if cuts.tear == "PAINTED":
+        layout.prop_search(cuts, "seam_group", obj, "vertex_groups")
+    elif cuts.tear == "FRAGMENTS":
+        draw_properties(layout, cuts, "fragments", "seed")
+    if cuts.tear != "NONE":
+        layout.prop(cuts, "tear_stress")
+    draw_properties(layout, cuts, "edges_across", "material")
+    is_split = cuts.original is not None
+    row = layout.row(align=True)
+    row.operator("sinew.split_mesh", text="Split Again" if is_split else "Split Mesh", icon="MOD_EDGESPLIT")
+    if is_split:
+        row.operator("sinew.restore_mesh", icon="LOOP_BACK")
+    draw_reasons(layout, context, "sinew.split_mesh")
+    wrapped(layout, cut_state.split_warning(obj, context.scene), context, "ERROR")

@@ -18,6 +18,7 @@ from . import (
     bake_properties,
     choices,
     compare_properties,
+    cut_properties,
     field_weights,
     live_properties,
     muscle_properties,
@@ -27,6 +28,7 @@ from . import (
 )
 from .bake_properties import RESULTS, SinewBake
 from .compare_properties import SinewCompare
+from .cut_properties import SinewCuts
 from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
 from .matter_properties import SinewMatter
@@ -344,6 +346,7 @@ class SinewObject(bpy.types.PropertyGroup):
     chamber: pointer("Pressure", "Pressure in the body's cavities, or inside it", type=SinewChamber)
     ties: collection("Ties", "Ties of the body to other bodies and colliders", type=SinewTie)
     active_tie: integer("Active Tie", "Index of the tie that the panel shows", min=0)
+    cuts: pointer("Cuts", "Cutters and tears of the body", type=SinewCuts)
     collider: pointer("Collider", "Contact settings of this object as a collider", type=SinewCollider)
     field_weights: pointer("Field Weights", "Factors on gravity and force fields for this body", type=SinewFieldWeights)
     acceleration_attribute: text(
@@ -418,6 +421,7 @@ CLASSES = (
     *muscle_properties.CLASSES,
     SinewMaterial,
     *outside_properties.CLASSES,
+    *cut_properties.CLASSES,
     *field_weights.CLASSES,
     *live_properties.CLASSES,
     *compare_properties.CLASSES,

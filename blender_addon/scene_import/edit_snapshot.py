@@ -79,7 +79,7 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
-        "mesh": checksum(obj.data),
+        "mesh": (*checksum(obj.data), *filter(None, [settings.cuts.split_from])),
     }
 
 

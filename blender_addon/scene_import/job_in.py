@@ -29,7 +29,7 @@ from .body_in import BodySampler
 from .colliders_in import Seen, collider_objects, collider_samplers
 from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, followed_objects, layer_maps, material_layers, region_samplers, stiffness_maps
-from .mesh_in import length_factor, mesh_at_position
+from .mesh_in import length_factor, mesh_at_position, seams_of
 from .muscles_in import read_muscles, with_activation
 from .pairs_in import pair_settings, tie_samplers
 from .picks import mend
@@ -154,6 +154,7 @@ class _Reading(FrameSampler):
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
             _check_faces(obj, mesh, position)
             surface, start = rest_and_start(obj, mesh, evaluated, scene)
+            seams = seams_of(mesh)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             self._own, finer = BodySampler(obj, position, mesh), refinement_weights(obj, mesh)
             muscles = read_muscles(obj, mesh, scene, context)
@@ -168,6 +169,7 @@ class _Reading(FrameSampler):
             "stiffness_maps": stiffening,
             "layers": material_layers(obj, covers, scene, context),
             "refinement": finer,
+            "seams": seams,
         }
         self._muscles = muscles
         self._fields, self._regions = FieldSamplers(obj, context, span), region_samplers(obj, context)

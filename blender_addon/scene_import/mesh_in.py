@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.foundation.errors import MeshError
+from ...core.foundation.errors import MeshError, SeamError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.jobs.job.seams import Seams
 from ..objects.linked import is_in, out_of_view
 from ..objects.modifier_stack import StackPosition
 from ..properties.mirror import clean
@@ -154,3 +155,30 @@ def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
     surface = SurfaceMesh(positions, triangles_of(mesh, mirrored))
     surface.validate()
     return surface
+
+
+PIECE, SEAM, CUT_FRAME, TEAR_STRESS = "sinew_piece", "sinew_seam", "sinew_cut_frame", "sinew_tear_stress"
+"""Attributes of a mesh that was split: piece, cut frame and tear stress of vertices, and faces of seams."""
+NEVER = np.float32(1e30)
+"""Cut frame or tear stress of a seam that never opens. Blender replaces infinite values by 0 when it validates a mesh.
+"""
+
+
+def seams_of(mesh: Any) -> Seams | None:
+    """Return the seams of a mesh that was split, or None. Raises SeamError if only some of its attributes are left."""
+    found = {name: mesh.attributes.get(name) for name in (PIECE, SEAM, CUT_FRAME, TEAR_STRESS)}
+    if not any(found.values()):
+        return None
+    domains = {name: "FACE" if name == SEAM else "POINT" for name in found}
+    for name, attribute in found.items():
+        if attribute is None or attribute.domain != domains[name]:
+            raise SeamError(
+                f"The attribute “{name}” of the split mesh is missing, or not on {domains[name].lower()}s.",
+                "Restore the mesh and split it again (Cuts).",
+            )
+    kinds = {PIECE: np.int32, SEAM: bool}
+    values = [columns_of(found[name].data, "value", 1, kinds.get(name, np.float32))[:, 0] for name in found]
+    mesh.calc_loop_triangles()
+    of_polygon = columns_of(mesh.loop_triangles, "polygon_index", 1, np.int32)[:, 0]
+    pieces, is_seam, *times = values
+    return Seams(pieces, is_seam[of_polygon], *(np.where(each >= NEVER, np.inf, each) for each in times))

@@ -29,6 +29,11 @@ FLAT = 0.2
 """Ratio of the smallest to the middle extent up to which a closed cutter counts as a flat blade."""
 STILL = 1e-6
 """Motion relative to the cutter's size up to which a cutter stands still."""
+NOISE = 1e-5
+"""Width relative to the cutter's size up to which the quad that an edge sweeps is left out.
+
+The edge moves along itself, and the quad is round-off: positions in Blender have 32 bits.
+"""
 SAME_PASS = 0.02
 """Difference of distances, in reaches, up to which two passes of a cutter are at the same point."""
 ALONG = 0.5
@@ -159,21 +164,25 @@ def _ribbons(cutter: Cutter, X: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, 
     is_border = ~np.isin(_codes(sides), _codes(sides[:, ::-1]))
     edges = np.concatenate([sides[is_border], _chained(cutter.edges)])
     of_face, k = of_face[is_border], X.shape[1]
-    triangles, before = [], np.zeros((len(edges) - len(of_face), 3))
-    areas = np.zeros(2)
+    blades = len(of_face)
+    triangles, before, areas = [], np.zeros((len(edges) - blades, 3)), np.zeros(2)
     for f in range(len(X) - 1):
+        (p, q), (r, s) = (X[f + g, edges].transpose(1, 0, 2) for g in (0, 1))
+        normals = np.cross(s - p, r - q)
+        swept, length = np.linalg.norm(normals, axis=1), np.linalg.norm(q - p, axis=1)
+        kept = swept > NOISE * length * np.ptp(X[f], axis=0).max()
+        along = np.einsum("ei,ei->e", normals, np.concatenate([face_normals(X[f][T[of_face]]), before]))
+        sign = np.where(along < 0.0, -1, 1)
+        own = kept[:blades]
+        areas += (
+            swept[:blades][own].sum(),
+            swept[:blades][own & (np.abs(along[:blades]) < ALONG * swept[:blades])].sum(),
+        )
+        moved = kept[blades:]
+        before[moved] = (normals * (sign / np.maximum(swept, np.finfo(float).tiny))[:, None])[blades:][moved]
         a, b = edges + f * k, edges + (f + 1) * k
-        normals = np.cross(X[f + 1, edges[:, 1]] - X[f, edges[:, 0]], X[f + 1, edges[:, 0]] - X[f, edges[:, 1]])
-        wanted = np.concatenate([face_normals(X[f][T[of_face]]), before])
-        along = np.einsum("ei,ei->e", normals, wanted)
-        turned = along < 0.0
-        swept = np.linalg.norm(normals[: len(of_face)], axis=1)
-        areas += swept.sum(), swept[np.abs(along[: len(of_face)]) < ALONG * swept].sum()
-        seen = normals[len(of_face) :] * np.where(turned[len(of_face) :], -1.0, 1.0)[:, None]
-        seen /= np.maximum(np.linalg.norm(seen, axis=1, keepdims=True), np.finfo(float).tiny)
-        before = np.where(np.any(seen, axis=1, keepdims=True), seen, before)
         both = np.stack([np.column_stack([a, b[:, 1]]), np.column_stack([a[:, 0], b[:, 1], b[:, 0]])], axis=1)
-        triangles.append(np.where(turned[:, None, None], both[:, :, ::-1], both).reshape(-1, 3))
+        triangles.append(np.where((sign < 0)[:, None, None], both[:, :, ::-1], both)[kept].reshape(-1, 3))
     if areas[1] > 0.5 * areas[0]:
         raise CutError(
             f"The cutter “{cutter.name}” moves along its normal, so it sweeps a volume.",
@@ -181,7 +190,7 @@ def _ribbons(cutter: Cutter, X: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, 
         )
     if not triangles:
         return np.empty((0, 3), dtype=np.int64), np.empty(0, dtype=np.int64)
-    return np.concatenate(triangles), np.repeat(np.arange(len(triangles)), 2 * len(edges))
+    return np.concatenate(triangles), np.repeat(np.arange(len(triangles)), list(map(len, triangles)))
 
 
 def _codes(pairs: np.ndarray) -> np.ndarray:

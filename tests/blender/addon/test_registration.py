@@ -79,6 +79,7 @@ def test_the_physics_tab_has_every_panel_and_the_sidebar_what_is_done_often():
             "Per Collider",
             "Pairs",
             "Ties",
+            "Cuts",
             "Springs",
             "Fields",
             "Field Weights",

@@ -85,6 +85,7 @@ def state() -> dict[str, Any]:
         "groups": [group.name for group in body.vertex_groups],
         "selected": [vertex.select for vertex in body.data.vertices],
         "keys": [] if keys is None else [block.name for block in keys.key_blocks],
+        "vertices": len(body.data.vertices),
         "shown": (body.hide_viewport, body.hide_render, body.mode),
         "modifiers": [modifier.name for modifier in body.modifiers],
         "data-blocks": blocks,
@@ -112,6 +113,15 @@ def two_pairs(obj: Any) -> None:
 def two_ties(obj: Any) -> None:
     bpy.ops.sinew.add_tie()
     bpy.ops.sinew.add_tie()
+
+
+def with_fragments(obj: Any) -> None:
+    obj.sinew.cuts.tear = "FRAGMENTS"
+
+
+def already_split(obj: Any) -> None:
+    with_fragments(obj)
+    bpy.ops.sinew.split_mesh()
 
 
 def editing(obj: Any) -> None:
@@ -242,6 +252,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "add_tie": (nothing, {}),
     "remove_tie": (two_ties, {}),
     "move_tie": (two_ties, {"direction": "UP"}),
+    "split_mesh": (with_fragments, {}),
+    "restore_mesh": (already_split, {}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
     "set_as_rest_shape": (baked, {}),

@@ -1,0 +1,1 @@
+"""Splitting of bodies along cutters and seams."""
