@@ -13,12 +13,12 @@ from .defaults import switch_on
 LEFT_OUT = {
     "rna_type", "name", "identity", "simulated_label", "stack_warning", "bake", "live", "live_layer",
     "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
-    "painted_value",
+    "painted_value", "original", "split_from",
 }  # fmt: skip
 """Properties that are not copied, such as results, picked vertices and computed properties."""
 GROUPS = {
     "vertex_group", "stiffness_map", "pin_group", "node_group", "refine_group",
-    "origin_group", "insertion_group", "activation_group",
+    "origin_group", "insertion_group", "activation_group", "seam_group",
 }  # fmt: skip
 """Properties that name a vertex group."""
 LISTS = ("materials", "springs", "pairs", "ties")
