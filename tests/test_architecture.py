@@ -38,8 +38,8 @@ ROOMS = {
         draw_handlers examples command registration package
     """.split(),
     "operators": """
-        polls operator_class body resolution materials presets paint_stroke pins pick springs pairs solver vibrations
-        bake read_animation results export compare live live_grab
+        polls operator_class body resolution materials presets paint_stroke pins pick attachments bones solver
+        vibrations bake read_animation results export compare live live_grab
     """.split(),
 }
 FULL_ROOM = 20

@@ -9,7 +9,7 @@ from importlib import import_module
 import bpy
 
 ORDER = """
-    body materials pins collisions ties springs fields live resolution solver vibrations advice
+    body materials pins collisions attachments bones fields live resolution solver vibrations advice
     bake compare diagnostics overlays examples
 """
 """Modules of this package that define panels, in the order of their panels in Blender."""

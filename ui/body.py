@@ -9,6 +9,7 @@ from ..blender_addon.jobs import job_queue
 from ..blender_addon.objects import duplicate_result, linked
 from ..blender_addon.window import restart
 from .bake import draw_first, draw_progress
+from .bones import draw_armature
 from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
 
 
@@ -37,6 +38,8 @@ def _draw_root(layout, context):
             wrapped(layout, words, context, "LIBRARY_DATA_DIRECT")
         _draw_carrier(layout, body, context)
         draw_first(layout, context, body)
+    elif context.object is not None and context.object.type == "ARMATURE":
+        draw_armature(layout, context, context.object)
     elif context.object is None or context.object.type != "MESH":
         wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
     else:
@@ -73,7 +76,8 @@ class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return duplicate_result.body_of(context) is not None or job_queue.current() is not None
+        is_armature = context.object is not None and context.object.type == "ARMATURE"
+        return is_armature or duplicate_result.body_of(context) is not None or job_queue.current() is not None
 
     def draw(self, context: Any) -> None:
         _draw_root(self.layout, context)

@@ -20,6 +20,7 @@ from ...core.jobs.store.shared_cache import copy_cached_from
 from ...core.jobs.store.store_lock import locked
 from ..cache import cache_owner, frame_folders, undone_bakes
 from ..jobs.process import LOG_NAME
+from ..objects.bones import bone_of
 from ..objects.contact_groups import group_of
 from ..properties import choices
 from ..scene_export import exported
@@ -27,7 +28,7 @@ from ..scene_export.frames_out import apply_cache, apply_frames, apply_handles, 
 from ..scene_import import job_in
 from ..scene_import.mesh_in import unit_scale
 from ..setup import forecasts
-from . import bake_messages, outdated
+from . import bake_messages, bone_bakes, outdated
 
 if TYPE_CHECKING:
     from ...core.jobs.results.bake_report import BakeReport
@@ -250,9 +251,8 @@ def replaced_words(obj: Any) -> str:
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into the result that the body displays. Returns the number of displayed frames. The
-    artist has chosen shape keys, Geometry Nodes or Mesh Cache. Geometry Nodes need skinning handles: affine
-    displacements that weights blend. Without handles, or if handles cause intersections in a body with contact, shape
-    keys are made instead.
+    artist has chosen the form. If skinning handles for Geometry Nodes are missing, or cause intersections in a body
+    with contact, shape keys are made instead. A bone body's result is an action of its armature.
     ``status``: DONE, STOPPED or FAILED.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
@@ -261,7 +261,9 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     handles = cached_handles(job, store, modes) if modes and frames else None
     touches = job.body.contact.self_contact or job.body.colliders or len(group_of(obj, context)) > 1
     crossing = handles.crossing_words(job.body.surface.size) if handles is not None and touches else ""
-    if handles is not None and not crossing:
+    if frames and bone_of(obj) is not None:
+        bone_bakes.take_off(obj)
+    elif handles is not None and not crossing:
         apply_handles(obj, context, job, handles)
         record.modes = 0 if choices.solver_kind(job.body.solver.solver).takes_modes else modes
         record.error = handles.error_words(job.body.surface.size)
@@ -277,8 +279,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     else:
         remove_result(obj)  # left by the replaced bake
     bake_messages.note_warnings(obj, job)
-    record.status = status
-    record.frames = len(frames)
+    record.status, record.frames = status, len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
     from ...core.jobs.checks.costs import size_words  # loads Numba, which would slow Blender's start
 
@@ -291,6 +292,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
         note_report(obj, store)
     elif status == "FAILED" and discard_bare(store):
         record.folder = record.size = ""
+    if frames and record.kind == "BONES":
+        bone_bakes.put_bones(obj, context)
     return len(frames)
 
 
@@ -349,7 +352,7 @@ def wanted_modes(obj: Any) -> int:
 def kept_otherwise(obj: Any) -> bool:
     """Return True if the settings ask for another kind of result, or number of modes, than the body displays."""
     record, modes = obj.sinew.bake, wanted_modes(obj)
-    if record.status == "NONE" or not record.frames:
+    if record.status == "NONE" or not record.frames or record.kind == "BONES":
         return False
     return record.kind != obj.sinew.result or bool(modes and record.modes and record.modes != modes)
 
@@ -385,8 +388,8 @@ def delete_live(obj: Any) -> None:
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
-    """Return labels of the inputs edited since the bake, such as ``materials``. The stored job of the bake is compared
-    with ``job``, read from the present scene. Further labels report deleted shapes, or frames of a later bake on disk.
+    """Return labels of the inputs that differ between the stored job of the bake and the present ``job``, such as
+    ``materials``. Further labels report deleted shapes, or frames of a later bake on disk.
     """
     changed = open_store(obj).changes(job)
     words = ["version of Sinew" if part == "version" else part for part in changed]
@@ -433,9 +436,7 @@ def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
 
 
 def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
-    """Store in the bake records how to end an overlap: object to move, and displacement.
-    ``move``: the object's name and displacement, m, as in ``errors.OverlapError``. If empty, nothing is stored.
-    """
+    """Store in the bake records how to end an overlap: ``move`` of an ``errors.OverlapError``, or nothing if empty."""
     for obj in bodies if move else ():
         obj.sinew.bake.separation_object = bpy.data.objects.get(move[0])
         obj.sinew.bake.separation = [part / unit_scale(bpy.context.scene) for part in move[1]]
@@ -444,6 +445,5 @@ def note_separation(bodies: Sequence[Any], move: Sequence[Any]) -> None:
 def _note_folder(obj: Any, store: FrameStore) -> None:
     cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
-    record.message = ""
-    record.stale, record.separation_object = "", None
-    record.status = "NONE"
+    record.message = record.stale = ""
+    record.separation_object, record.status = None, "NONE"

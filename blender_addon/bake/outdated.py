@@ -18,8 +18,9 @@ import numpy as np
 
 from ...core.foundation.errors import SinewError
 from ...core.jobs.job.fingerprints import reported_changes
-from ..blend_data.list_animation import animated_paths, curves_of
+from ..blend_data.list_animation import animated_paths
 from ..objects import linked
+from ..objects.bones import own_curves
 from ..scene_import.edit_snapshot import TRANSFORM, checksum, snapshot
 from ..scene_import.settings_in import GRAVITY, contact_settings
 from ..scene_import.weights_in import group_weights
@@ -131,12 +132,13 @@ def _present() -> Dependencies:
             record = obj.sinew.bake
             are_ours = record.on_itself and record.kind == "KEYS"
             made |= {record.result, record.nodes, obj.data.shape_keys if are_ours else None}
+        made.add(obj.sinew.skeleton.result)
     return uses(made - {None})
 
 
 def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
     """Yield the data path and the keyframes, as bytes, of each F-curve of a data-block."""
-    for curves in curves_of(block):
+    for curves in own_curves(block):
         for curve in (curve for curve in curves if not only or curve.data_path in only):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
             curve.keyframe_points.foreach_get("co", points)

@@ -68,7 +68,7 @@ def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
     concerned = [
         use
         for use in _uses(obj)
-        if any(pattern.match(curve.data_path) for curves in _curves_of(*use[1:]) for curve in curves)
+        if any(pattern.match(curve.data_path) for curves in curves_of_action(*use[1:]) for curve in curves)
     ]
     if not concerned:
         return
@@ -110,7 +110,7 @@ def curves_of(owner: Any) -> Iterator[Any]:
         use = _key(action, slot)
         if use not in seen:
             seen.add(use)
-            yield from _curves_of(action, slot)
+            yield from curves_of_action(action, slot)
 
 
 def curves_at(owner: Any, path: str) -> list[Any]:
@@ -147,7 +147,8 @@ def _inner_strips(strips: Any) -> Iterator[Any]:
         yield from _inner_strips(strip.strips)
 
 
-def _curves_of(action: Any, slot: Any) -> Iterator[Any]:
+def curves_of_action(action: Any, slot: Any) -> Iterator[Any]:
+    """Yield the F-curve collections of a slot of an action. The slot is None before Blender 4.4."""
     if not hasattr(action, "layers"):
         yield action.fcurves
         return

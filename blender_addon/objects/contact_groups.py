@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...core.jobs.job.groups import all_in_contact
+from .bones import joint_partner
 from .collider_objects import SOLID
 from .linked import is_in, is_linked, own_bodies
 
@@ -69,8 +70,9 @@ def idle_tie_words(tie: Any) -> str:
 
 
 def tie_partners(obj: Any) -> list[Any]:
-    """Return the objects to which a body is tied, each once."""
-    return list(dict.fromkeys(tie.other for tie in obj.sinew.ties if tie.other is not None and tie.other != obj))
+    """Return the objects to which a body is tied, and the body that it is joined to, each once."""
+    others = *(tie.other for tie in obj.sinew.ties), joint_partner(obj)
+    return list(dict.fromkeys(each for each in others if each is not None and each != obj))
 
 
 def names_of(bodies: Sequence[Any]) -> str:

@@ -28,6 +28,8 @@ RESULTS = (
         "shape keys and its armature. Copy the PC2 file along with the .blend. Plays without Sinew, too",
     ),
 )
+OF_BONES = "BONES", "Action", "An action of the armature moves the bone, and the bone moves the body"
+"""Form of the result of a bone body."""
 STATUSES = (
     ("NONE", "Not Baked", "There are no baked frames"),
     ("STOPPED", "Stopped", "Some frames are baked; Resume bakes the others"),
@@ -64,7 +66,7 @@ class SinewBake(bpy.types.PropertyGroup):
     as_read: text("As Read", "Digests, by label, of the inputs that the bake was made from")
     shows: text("Bake Shown", "Checksum of the frames that the result displays")
     on_itself: switch("On the Object Itself", "The result lies on the object, not on a duplicate")
-    kind: menu("Result", "Form in which the .blend stores the baked frames now", items=RESULTS)
+    kind: menu("Result", "Form in which the .blend stores the baked frames now", items=(*RESULTS, OF_BONES))
     modes: integer("Modes", "Number of modes that Geometry Nodes were fitted with; 0 if they use the solver's modes")
     error: text("Error", "Error of the Geometry Nodes that were fitted to the frames")
     nodes: pointer("Nodes", "Geometry Nodes that play the result", type=bpy.types.NodeTree)

@@ -20,6 +20,7 @@ from . import (
     compare_properties,
     cut_properties,
     field_weights,
+    joint_properties,
     live_properties,
     muscle_properties,
     outside_properties,
@@ -30,6 +31,7 @@ from .bake_properties import RESULTS, SinewBake
 from .compare_properties import SinewCompare
 from .cut_properties import SinewCuts
 from .field_weights import SinewFieldWeights
+from .joint_properties import SinewArmature, SinewJoint, SinewSkeleton
 from .live_properties import SinewLive
 from .matter_properties import SinewMatter
 from .mirror import (
@@ -347,6 +349,8 @@ class SinewObject(bpy.types.PropertyGroup):
     ties: collection("Ties", "Ties of the body to other bodies and colliders", type=SinewTie)
     active_tie: integer("Active Tie", "Index of the tie that the panel shows", min=0)
     cuts: pointer("Cuts", "Cutters and tears of the body", type=SinewCuts)
+    joint: pointer("Joint", "Joint of a bone body with its parent", type=SinewJoint)
+    skeleton: pointer("Skeleton", "Baked motion of the bones of an armature", type=SinewSkeleton)
     collider: pointer("Collider", "Contact settings of this object as a collider", type=SinewCollider)
     field_weights: pointer("Field Weights", "Factors on gravity and force fields for this body", type=SinewFieldWeights)
     acceleration_attribute: text(
@@ -422,6 +426,7 @@ CLASSES = (
     SinewMaterial,
     *outside_properties.CLASSES,
     *cut_properties.CLASSES,
+    *joint_properties.CLASSES,
     *field_weights.CLASSES,
     *live_properties.CLASSES,
     *compare_properties.CLASSES,
@@ -437,11 +442,12 @@ def register() -> None:
     for group in CLASSES:
         bpy.utils.register_class(group)
     bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject, override=OVERRIDABLE)
+    bpy.types.Armature.sinew = PointerProperty(name="Sinew", type=SinewArmature, override=OVERRIDABLE)
     bpy.types.Scene.sinew = PointerProperty(name="Sinew", type=scene_properties.SinewScene)
 
 
 def unregister() -> None:
     """Remove the property groups."""
-    del bpy.types.Object.sinew, bpy.types.Scene.sinew
+    del bpy.types.Object.sinew, bpy.types.Armature.sinew, bpy.types.Scene.sinew
     for group in reversed(CLASSES):
         bpy.utils.unregister_class(group)

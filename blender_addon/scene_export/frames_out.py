@@ -25,12 +25,17 @@ from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..objects.render_differences import body_words, modifiers_differ
 from ..scene_import.animation_in import at_frame
 from ..scene_import.mesh_in import columns_of, mesh_at_position, transform
-from . import handles_out, mesh_cache, shape_keys
+from . import bone_action, handles_out, mesh_cache, shape_keys
 from .between_frames import bulges, bulges_of_handles, smaller_words
 from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
-KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": mesh_cache}
+KINDS: dict[str, ModuleType] = {
+    "KEYS": shape_keys,
+    "NODES": handles_out,
+    "CACHE": mesh_cache,
+    "BONES": bone_action,
+}
 """Module per type of result. ``remove`` of a module removes a result, ``lost`` reports missing data of a result."""
 
 SAME = 1e-6

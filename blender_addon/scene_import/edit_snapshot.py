@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.jobs.job.fingerprints import LENGTHS
 from ..blend_data.list_animation import animated_paths
+from ..objects.bones import bone_of
 from .mesh_in import length_factor
 from .muscles_in import muscle_values
 from .settings_in import (
@@ -73,7 +74,7 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
         ),
         "pins": (settings.pin_group, _unless_keyed(settings, "pin_threshold", animated), *_goal(settings, animated)),
         "springs": springs,
-        "ties": ties,
+        "ties": (ties, bone_of(obj) and _joint(obj, animated)),
         "pressure": chamber.enabled
         and (chamber.vertex_group, chamber.is_gas, "sinew.chamber.pressure" in animated or chamber.pressure),
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
@@ -104,6 +105,17 @@ def _spring(spring: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
 def _tie(tie: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
     breaks = tie.use_breaking and tie.breaking_stress
     return tie.name, tie.kind, tie.vertex_group, tie.distance, breaks, f"{path}.strength" in animated or tie.strength
+
+
+def _joint(obj: Any, animated: set[str]) -> tuple[Any, ...]:
+    joint, armature = obj.sinew.joint, obj.parent.data
+    names = "kind", "axis", "use_limits", "lower", "upper", "cone", "stiffness"
+    pull = "sinew.joint.follow" in animated or joint.follow
+    return (
+        pull,
+        "sinew.follow" in animated_paths(armature) or armature.sinew.follow,
+        *(getattr(joint, n) for n in names),
+    )
 
 
 def _weights(weights: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from ...core.jobs.job.groups import check_group, split_jobs
 from ...core.jobs.job.job import Job
 from ..blend_data.temporary_values import is_animated
 from ..objects import linked
+from ..objects.bones import animated, armatures_of
 from ..objects.contact_groups import contact_partners, group_of
 from ..objects.modifier_stack import (
     StackPosition,
@@ -26,6 +27,7 @@ from ..objects.modifier_stack import (
 from ..window.stepwise import Steps, at_once
 from .animation_in import FrameSampler, at_frame, for_each, run_up, sample_frames
 from .body_in import BodySampler
+from .bones.joints_in import JointSampler
 from .colliders_in import Seen, collider_objects, collider_samplers
 from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, followed_objects, layer_maps, material_layers, region_samplers, stiffness_maps
@@ -131,8 +133,8 @@ class _Reading(FrameSampler):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Disable the modifiers after the simulation within the context, and enable hidden colliders, spring targets
-        and regions.
+        """Disable the modifiers after the simulation within the context, enable hidden colliders, spring targets and
+        regions, and move the armatures of bone bodies by the artist's actions.
         """
         obj, context = self.obj, self.context
         _check(obj, context)
@@ -140,7 +142,8 @@ class _Reading(FrameSampler):
         self.position = stack_position(obj)
         outside = collider_samplers(obj, context, self._seen, self._alone)
         needed = *spring_targets(obj), *followed_objects(obj)
-        with cut_after(obj, self.position), shown(*needed), outside as self._colliders:
+        own_animation = animated(armatures_of(group_of(obj, context)))
+        with own_animation, cut_after(obj, self.position), shown(*needed), outside as self._colliders:
             yield
 
     def begin(self, span: tuple[int, int], without_springs: Collection[str]) -> None:
@@ -161,6 +164,7 @@ class _Reading(FrameSampler):
             self._ties = tie_samplers(obj, mesh)
             self._springs = spring_samplers(obj, position, mesh, context, without_springs)
         self._own.check_groups(surface)
+        self._joint = JointSampler(obj, position, surface, context)
         self._still = {
             "surface": surface,
             "initial_shape": start,
@@ -173,7 +177,7 @@ class _Reading(FrameSampler):
         }
         self._muscles = muscles
         self._fields, self._regions = FieldSamplers(obj, context, span), region_samplers(obj, context)
-        samplers = (self._own, *self._springs, *self._regions, *self._ties, *self._colliders, self._fields)
+        samplers = (self._own, *self._springs, *self._regions, *self._ties, self._joint, *self._colliders, self._fields)
         self.tracks = [track for each in samplers for track in each.tracks]
         self.vertex_count = len(surface.positions)
 
@@ -191,11 +195,12 @@ class _Reading(FrameSampler):
             name=obj.name,
             resolution=resolution_settings(obj.sinew),
             solver=solver_settings(obj.sinew, scene, solver, substeps),
-            springs=tuple(sampler.spring() for sampler in self._springs),
+            springs=(*(sampler.spring() for sampler in self._springs), *self._joint.springs()),
             regions=tuple(region for sampler in self._regions for region in sampler.regions()),
             colliders=obstacles,
             pairs=pair_settings(obj, obstacles, scene, self._alone),
             ties=tuple(each.tie(scene, [o.name for o in obstacles]) for each in self._ties),
+            joints=self._joint.joints,
             **_meets(obj, self.context, self._alone),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),

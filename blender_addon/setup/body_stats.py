@@ -48,15 +48,18 @@ class BodyStats(NamedTuple):
 def stats_of(obj: Any, context: Any) -> BodyStats:
     """Return the texts and the recommended simulation scale of a body with its current settings."""
     settings, scene = obj.sinew, context.scene
-    surface, _, shares, sag = measured_body(obj, context)
+    measure = measured_body(obj, context)
+    surface, shares, sag = measure.surface, measure.shares, measure.sag
     if surface is None or shares is None:
         return BodyStats()
     materials = [material_settings(each) for each in settings.materials]
-    density = sum(share * each.density for share, each in zip(shares, materials, strict=True))
+    density = _density(obj, shares)
     # Materials count as in series, so their compliances add up.
     softness = sum(share / each.youngs_modulus for share, each in zip(shares, materials, strict=True))
     words = extent_words(two_digits(surface.size), scene)
     words += f", {mass_words(two_digits(surface.volume * density), scene)}" if surface.is_solid else ""
+    if settings.method == "rigid":
+        return BodyStats(words)
     weight = density * math.hypot(*gravity_on(settings, scene))
     # The volumes of layer materials are unknown before tetrahedralization.
     if sag is None or weight == 0.0 or any(each.is_layer for each in settings.materials):
@@ -69,6 +72,22 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
     smaller = 10.0 ** -math.ceil(math.log10(sag.area * weight * softness / (FAR * surface.size)))
     factor = length_factor(scene) * smaller
     return BodyStats(words, factor, scale_words(factor), fitted)
+
+
+def inertia_words(obj: Any, context: Any) -> str:
+    """Return a text about the mass and the principal moments of inertia of a rigid body, or "" if it has no volume."""
+    measure = measured_body(obj, context)
+    if measure.moments is None or measure.shares is None or not measure.surface.is_solid:
+        return ""
+    density = _density(obj, measure.shares)
+    mass = mass_words(two_digits(measure.surface.volume * density), context.scene)
+    moments = ", ".join(f"{moment * density:.2g}" for moment in measure.moments)
+    return f"Mass {mass}, moments of inertia {moments} kg m²"
+
+
+def _density(obj: Any, shares: Any) -> float:
+    """Return the mean density of a body, kg/m³. ``shares``: fraction of each material."""
+    return sum(share * clean(each.density) for share, each in zip(shares, obj.sinew.materials, strict=True))
 
 
 def suitable_modulus(obj: Any, context: Any) -> float:

@@ -13,7 +13,7 @@ from .defaults import switch_on
 LEFT_OUT = {
     "rna_type", "name", "identity", "simulated_label", "stack_warning", "bake", "live", "live_layer",
     "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
-    "painted_value", "original", "split_from",
+    "painted_value", "original", "split_from", "skeleton",
 }  # fmt: skip
 """Properties that are not copied, such as results, picked vertices and computed properties."""
 GROUPS = {

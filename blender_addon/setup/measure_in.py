@@ -15,6 +15,7 @@ import numpy as np
 from ...core.foundation.errors import SinewError
 from ...core.foundation.schema.settings import EARTH
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
+from ...core.geometry.tetrahedra.rigid_tet import principal_moments, rigid_tet
 from ..objects.modifier_stack import stack_position
 from ..properties.mirror import clean
 from ..scene_import.mesh_in import (
@@ -57,12 +58,14 @@ class BodyMeasure(NamedTuple):
     shares : (k,) painted fraction per material, averaged over the vertices; materials with a region or a depth count as
         unpainted; None if unknown
     sag : sag under the body's weight; None if the body encloses no volume
+    moments : (3,) principal moments of inertia of a rigid body per density, m⁵; None if it is not rigid or not closed
     """
 
     surface: SurfaceMeasure | None
     points: int
     shares: np.ndarray | None
     sag: Sag | None
+    moments: np.ndarray | None = None
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
@@ -79,7 +82,7 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
     )
     maps = tuple((each.vertex_group, each.is_layer) for each in settings.materials)
     groups = settings.refine_group, settings.pin_group, settings.pin_threshold, maps
-    key = counts, groups, unit_scale(scene), tuple(scene.gravity)
+    key = counts, groups, settings.method, unit_scale(scene), tuple(scene.gravity)
     until, known, found = _bodies.get(obj.session_uid, (0.0, (), None))
     if found is None or known != key or now > until:
         found = measure_body(obj, context)
@@ -106,14 +109,16 @@ def measure_body(obj: Any, context: Any) -> BodyMeasure:
     strength = np.linalg.norm(gravity)
     down = gravity / strength if strength else DOWN
     measure, mesh, surface = _measured_about(obj, context)
-    shares = sag = None
+    shares = sag = moments = None
     with suppress(SinewError):  # a bake reports it
         if measure is not None and settings.materials:
             shares = material_weights(obj, mesh).mean(axis=0)
         if measure is not None and measure.is_solid:
             pinned = np.flatnonzero(group_weights(obj, mesh, [settings.pin_group]) >= settings.pin_threshold)
             sag = sag_of(surface, measure, pinned, down)
-    return BodyMeasure(measure, len(mesh.vertices), shares, sag)
+        if settings.method == "rigid":
+            moments = principal_moments(rigid_tet(surface))
+    return BodyMeasure(measure, len(mesh.vertices), shares, sag, moments)
 
 
 def sheet_distance(obj: Any, context: Any) -> float:

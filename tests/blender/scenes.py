@@ -31,3 +31,19 @@ def prepared(obj: Any) -> tuple[Any, Any]:
 def edits(obj: Any) -> list[str]:
     """Return the edits of a body since its bake."""
     return baking.find_changes(obj, make_job(obj, bpy.context))
+
+
+def add_armature(bones: dict[str, Any], name: str = "Rig") -> Any:
+    """Add an armature of bones: head, tail and name of the parent, to which a bone with its head there is connected."""
+    obj = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    made = obj.data.edit_bones
+    for bone_name, (head, tail, parent) in bones.items():
+        bone = made.new(bone_name)
+        bone.head, bone.tail, bone.roll = head, tail, 0.0
+        bone.parent = made[parent] if parent else None
+        bone.use_connect = parent is not None and bone.head == bone.parent.tail
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return obj

@@ -23,7 +23,11 @@ def build(stage: Stage) -> Any:
         ball((0.165, 0.0, 0.29), (0.07, 0.04, 0.04), 32),
         ball((-0.1, 0.0, 0.225), (0.02, 0.02, 0.06), 24),
         *(ball((0.13, 0.045 * side, 0.345), (0.022, 0.016, 0.045), 24) for side in SIDES),
-        *(limb((x, 0.04 * side, 0.16), (x, 0.055 * side, 0.03), 0.02, 0.026, 24) for x in (-0.08, 0.08) for side in SIDES),
+        *(
+            limb((x, 0.04 * side, 0.16), (x, 0.055 * side, 0.03), 0.02, 0.026, 24)
+            for x in (-0.08, 0.08)
+            for side in SIDES
+        ),
         *(ball((x, 0.055 * side, 0.03), 0.028, 24) for x in (-0.08, 0.08) for side in SIDES),
     ]
     mesh = stage.mesh("Dog", parts, stage.shader("Balloon", RUBBER, 0.15))

@@ -48,3 +48,13 @@ def rigid_tet(surface: SurfaceMesh, *_resolution: object) -> TetMesh:
     spread = np.linalg.cholesky(squares / (20.0 * volume) - np.outer(centre, centre))
     mesh = TetMesh(origin + centre + np.sqrt(5.0) * CORNERS @ spread.T, np.arange(4)[None])
     return TetMesh(mesh.rest_positions, mesh.tets, abs(volume) / mesh.volumes)
+
+
+def principal_moments(mesh: TetMesh) -> np.ndarray:
+    """Return the principal moments of inertia of a rigid tet about its centre of mass, per density, (3,) m⁵, ascending.
+
+    The moment about a principal axis is the sum of the other two principal second moments of mass.
+    """
+    away = mesh.rest_positions - mesh.rest_positions.mean(axis=0)
+    second = np.linalg.eigvalsh(away.T @ away) * float(mesh.fill @ mesh.volumes) / 20.0
+    return second.sum() - second[::-1]

@@ -30,10 +30,10 @@ class Joint:
     position : (3,) float64
         A point of the joint at rest, world space, m.
     axis : (3,) float64
-        Direction of a hinge's axis, of any length. A ball's limit is a cone about it.
+        Direction of a hinge's axis, or of the axis of the body that a ball's limit keeps in a cone; of any length.
     limits : (2,) float64 or None
-        Smallest and largest angle of a hinge, rad, at most a full turn apart. A ball's axis leaves its direction by at
-        most the second value.
+        Smallest and largest angle of a hinge, rad, at most a full turn apart. A ball's axis leaves the middle of its
+        cone by at most the second value.
     stiffness : float
         Stiffness of a spring that turns a hinge to its ``target``, and a ball to its rotation at rest, N m/rad. The
         torque is proportional to the sine of the angle between the two.
@@ -41,6 +41,8 @@ class Joint:
         Target angle of a hinge at each frame, rad, or a single value.
     strength : (frames,) float64
         Factor on the joint's stiffness at each frame, or a single value; 0 lets go.
+    cone : (3,) float64 or None
+        Middle of a ball's cone at rest, fixed to the partner, of any length; None for ``axis``.
     """
 
     other: str = choice("", "Name of the other body or collider; empty for the world")
@@ -48,18 +50,27 @@ class Joint:
     position: np.ndarray = field_spec("position", default=(0.0, 0.0, 0.0), dtype=np.float64)
     axis: np.ndarray = field_spec("axis", default=(0.0, 0.0, 1.0), dtype=np.float64)
     limits: np.ndarray | None = field_spec("limits", default=None, dtype=np.float64)
-    stiffness: float = number(0.0, 0.0, None, "N m/rad", "Stiffness of the spring that turns to the target, N m/rad")
+    stiffness: float = number(
+        0.0,
+        0.0,
+        None,
+        "N m/rad",
+        "Stiffness of the spring that turns a joint to its target, N m/rad: 0 is loose, 20 holds a neck",
+    )
     target: np.ndarray = field_spec("target", default=(0.0,), dtype=np.float64, over_frames=True, once=True)
     strength: np.ndarray = field_spec("strength", default=(1.0,), dtype=np.float64, over_frames=True, once=True)
+    cone: np.ndarray | None = field_spec("cone", default=None, dtype=np.float64)
 
     def __post_init__(self) -> None:
         coerce(self, TieError, "Joint")
         for name in ("target", "strength"):
             object.__setattr__(self, name, np.atleast_1d(getattr(self, name)))
         check_ranges(self, TieError, self.words)
-        vectors = self.position, self.axis
-        if any(each.shape != (3,) or not np.isfinite(each).all() for each in vectors) or not self.axis.any():
-            raise TieError(f"{self.words}: its position or axis is not a vector.", "Give three numbers, in metres.")
+        directions = self.axis, self.axis if self.cone is None else self.cone
+        if any(each.shape != (3,) or not np.isfinite(each).all() for each in (self.position, *directions)) or not all(
+            each.any() for each in directions
+        ):
+            raise TieError(f"{self.words}: its position, axis or cone is not a vector.", "Give three numbers.")
         limits = self.limits
         if limits is not None and not (limits.shape == (2,) and 0.0 < limits[1] - limits[0] <= 2.0 * np.pi):
             raise TieError(

@@ -175,6 +175,8 @@ def _springs(joint: Joint, arm: float, firm: float) -> tuple[np.ndarray, ...]:
         low, high = joint.limits if joint.kind == HINGE else (-joint.limits[1], joint.limits[1])
         half, own = 0.5 * (high - low), across if joint.kind == HINGE else axis
         middle = Rotation.from_rotvec(0.5 * (low + high) * axis).apply(own)
+        if joint.cone is not None and joint.kind == BALL:
+            middle = joint.cone / np.linalg.norm(joint.cone)
         if half <= 0.5 * np.pi:
             rows.append((own, middle, firm, 2.0 * arm * np.sin(0.5 * half), 1.0, False))
         else:

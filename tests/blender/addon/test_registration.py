@@ -81,6 +81,7 @@ def test_the_physics_tab_has_every_panel_and_the_sidebar_what_is_done_often():
             "Ties",
             "Cuts",
             "Springs",
+            "Joint",
             "Fields",
             "Field Weights",
             "Pressure",

@@ -11,6 +11,7 @@ from sinew.blender_addon.bake import background
 from sinew.operators import CLASSES
 
 from ..scene_export.test_corrective_key import bend_and_bake, keyed
+from ..scenes import add_armature
 from .test_cycles import data_blocks
 
 CHANGES_NOTHING_TO_UNDO = {
@@ -88,6 +89,9 @@ def state() -> dict[str, Any]:
         "vertices": len(body.data.vertices),
         "shown": (body.hide_viewport, body.hide_render, body.mode),
         "modifiers": [modifier.name for modifier in body.modifiers],
+        "actions": [
+            o.animation_data and o.animation_data.action and o.animation_data.action.name for o in bpy.data.objects
+        ],
         "data-blocks": blocks,
     }
 
@@ -122,6 +126,28 @@ def with_fragments(obj: Any) -> None:
 def already_split(obj: Any) -> None:
     with_fragments(obj)
     bpy.ops.sinew.split_mesh()
+
+
+def beside_an_armature(obj: Any) -> None:
+    add_armature(
+        {"Upper": ((0.0, 0.0, 2.0), (1.0, 0.0, 2.0), None), "Lower": ((1.0, 0.0, 2.0), (2.0, 0.0, 2.0), "Upper")}
+    )
+
+
+def with_baked_bones(obj: Any) -> None:
+    beside_an_armature(obj)
+    armature = bpy.context.object
+    assert bpy.ops.sinew.add_bone_bodies() == {"FINISHED"}
+    for each in armature.children:
+        each.sinew.use_scene_range, each.sinew.frame_end = False, 3
+    bpy.context.view_layer.objects.active = armature.children[0]
+    baked(obj)
+    bpy.context.view_layer.objects.active = armature
+
+
+def with_animation_shown(obj: Any) -> None:
+    with_baked_bones(obj)
+    assert bpy.ops.sinew.show_animation() == {"FINISHED"}
 
 
 def editing(obj: Any) -> None:
@@ -254,6 +280,9 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "move_tie": (two_ties, {"direction": "UP"}),
     "split_mesh": (with_fragments, {}),
     "restore_mesh": (already_split, {}),
+    "add_bone_bodies": (beside_an_armature, {}),
+    "show_animation": (with_baked_bones, {}),
+    "show_baked_motion": (with_animation_shown, {}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
     "set_as_rest_shape": (baked, {}),

@@ -49,7 +49,7 @@ def weight(obj):
 
 
 def key(obj):
-    (curve, *_), *_ = list(outdated.curves_of(obj))
+    (curve, *_), *_ = list(outdated.own_curves(obj))
     curve.keyframe_points[1].co.y += 0.3
 
 

@@ -14,7 +14,8 @@ KEPT = {"SinewBake", "SinewVibration", "SinewPickedVertex", "SinewPicks", "SINEW
 NO_NUMBER = {"active_material", "active_spring", "active_pair", "active_tie", "active_collider", "active_vibration"}
 SHORTEST = 15
 UNIT = re.compile(
-    r"\bPa\b|kg|N/m|m/s²|1/s|\bm\b|\bs\b|\bJ\b|kPa|no unit|own unit|\bpart\b|Part of|weight|unit beside|unit above"
+    r"\bPa\b|kg|N/m|m/s²|1/s|\bm\b|\bs\b|\bJ\b|kPa|degrees|no unit|own unit|\bpart\b|Part of|weight|"
+    r"unit beside|unit above"
 )
 """A unit, or what the number is a part of."""
 

@@ -12,7 +12,7 @@ from sinew.core.foundation.errors import SettingsError, TieError
 from sinew.core.foundation.schema.settings import ContactSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.geometry.mesh.embedding import Embedding, embed
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
-from sinew.core.geometry.tetrahedra.rigid_tet import rigid_tet
+from sinew.core.geometry.tetrahedra.rigid_tet import principal_moments, rigid_tet
 from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.environment import Ground, Spring
 from sinew.core.jobs.job.groups import grouped_jobs
@@ -229,12 +229,23 @@ def test_a_hinge_stops_at_its_limits(limits, reached):
     assert limits[0] - 2e-3 < angles.min() and (reached is None or angles.max() < reached + 2e-3)
 
 
-def test_a_ball_stays_in_its_cone():
-    joint = Joint("", "ball", (0.0, 0.05, 0.03), (1.0, 0.0, 0.0), (0.0, 0.5))
+@pytest.mark.parametrize("cone", [None, (2.0, 0.0, -0.6)])
+def test_a_ball_stays_in_its_cone(cone):
+    """The middle of the cone need not be the axis at rest."""
+    joint = Joint("", "ball", (0.0, 0.05, 0.03), (1.0, 0.0, 0.0), (0.0, 0.5), cone=cone)
     body = bone(joints=joint, solver={"gravity": (0.0, 4.0, -9.81)})
     found, prepared = play(body, frames=72, rate=24.0)
     axis = Rotation.from_rotvec(turned(prepared[0], found[-1][0])).apply([1.0, 0.0, 0.0])
-    assert np.arccos(axis[0]) == pytest.approx(0.5, abs=2e-3) and axis[1] > 0.0 > axis[2]
+    middle = np.array(cone or (1.0, 0.0, 0.0))
+    assert np.arccos(axis @ middle / np.linalg.norm(middle)) == pytest.approx(0.5, abs=2e-3)
+    assert axis[1] > 0.0 > axis[2]
+
+
+def test_moments_of_inertia_are_those_of_the_interior():
+    a, b, c = 0.3, 0.1, 0.06
+    moments = principal_moments(rigid_tet(box_surface((a, b, c), (2, 2, 2))))
+    exact = a * b * c / 12.0 * np.array([b**2 + c**2, a**2 + c**2, a**2 + b**2])
+    np.testing.assert_allclose(moments, exact, rtol=1e-12)
 
 
 def test_a_motor_turns_to_its_keyed_target_and_lets_go():
@@ -307,7 +318,7 @@ def test_what_is_wrong_is_told():
     with pytest.raises(TieError, match="values at 2 frames"):
         play(bone(joints=Joint(target=(0.0, 1.0))))
     for wrong in ({"axis": (0.0, 0.0, 0.0)}, {"position": (0.0, 1.0)}):
-        with pytest.raises(TieError, match="position or axis"):
+        with pytest.raises(TieError, match="position, axis or cone"):
             Joint(**wrong)
     with pytest.raises(TieError, match="limits are not two angles"):
         Joint(limits=(1.0, 0.0))

@@ -1,11 +1,16 @@
-"""Operators of the lists of pairs and ties between a body and one other object, and of the cuts of a body."""
+"""Operators of the lists of springs, pairs and ties, which attach a body to other objects, and of its cuts."""
 
 from typing import Any
 
+import bpy
+
 from ..blender_addon.cuts import splitting
+from ..blender_addon.scene_import import picks
+from ..blender_addon.setup import defaults
 from . import polls
 from .operator_class import EDITS, list_operators, operator
 
+remove_spring, move_spring = list_operators("spring", "Spring", polls.body_with_spring, " in the list")
 remove_pair, move_pair = list_operators("pair", "Pair", polls.body_with_pair, " in the list", "")
 remove_tie, move_tie = list_operators("tie", "Tie", polls.body_with_tie, " in the list", "")
 
@@ -58,3 +63,18 @@ def split_mesh(self: Any, context: Any, obj: Any) -> None:
 def restore_mesh(self: Any, context: Any, obj: Any) -> None:
     """Take back the split. Edits of the split mesh since then, such as painted weights, are lost."""
     splitting.restore(obj)
+
+
+@operator("Add Spring", polls.body, EDITS)
+def add_spring(self: Any, context: Any, obj: Any) -> None:
+    """Add a spring strong enough to carry the body. In Edit Mode it pulls the selected vertices, in a new vertex
+    group.
+    """
+    selected = polls.selected_vertices(obj)
+    spring = defaults.add_spring(obj, context.scene)
+    if selected:
+        group = obj.vertex_groups.new(name=spring.name)
+        spring.vertex_group = group.name
+        bpy.ops.object.mode_set(mode="OBJECT")
+        picks.change(obj, group, selected, add=True)
+        bpy.ops.object.mode_set(mode="EDIT")

@@ -1,0 +1,58 @@
+"""Operators of bone bodies: rigid bodies on the bones of an armature."""
+
+from typing import Any
+
+from ..blender_addon.objects import bones
+from ..blender_addon.setup import bone_bodies
+from . import polls
+from .operator_class import EDITS, operator, refused
+
+
+def _armature(context: Any) -> Any:
+    obj = context.object
+    polls.disable_if(obj is None or obj.type != "ARMATURE", "Select an armature")
+    polls.disable_if(obj.mode == "EDIT", polls.IN_EDIT)
+    polls.idle()
+    return obj
+
+
+def _can_add(context: Any) -> None:
+    armature = _armature(context)
+    polls.disable_if(not bone_bodies.bones_to_add(armature, context), "Every bone that deforms has a body")
+
+
+@operator("Add Bone Bodies", _can_add, EDITS)
+def add_bone_bodies(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Give the selected bones in Pose Mode, or all bones that deform, rigid bodies and joints: meshes that are children
+    of the bones, else capsules. Bodies that the armature deforms are glued to them.
+    """
+    found = bone_bodies.bones_to_add(context.object, context)
+    short = [bone.name for bone in found if bone.length == 0.0]
+    bodies = bone_bodies.add_bodies(context.object, [bone for bone in found if bone.length], context)
+    if not bodies:
+        return refused(self, f"The bones {', '.join(short)} have no length: move their tails in Edit Mode.")
+    left = f". Without length, and left out: {', '.join(short)}" if short else ""
+    self.report({"WARNING" if short else "INFO"}, f"{len(bodies)} bones have bodies{left}")
+    return None
+
+
+def _can_show_animation(context: Any) -> None:
+    polls.disable_if(not bones.shows_result(_armature(context)), "The armature shows its animation")
+
+
+@operator("Show Animation", _can_show_animation, EDITS)
+def show_animation(self: Any, context: Any, obj: Any) -> None:
+    """Move the armature by your own action again, to edit or key the pose. Show Baked Motion shows the bake again."""
+    bones.show_animation(context.object)
+
+
+def _can_show_motion(context: Any) -> None:
+    armature = _armature(context)
+    polls.disable_if(not bones.has_result(armature), "No bone body is baked: press Bake first")
+    polls.disable_if(bones.shows_result(armature), "The armature shows the baked motion")
+
+
+@operator("Show Baked Motion", _can_show_motion, EDITS)
+def show_baked_motion(self: Any, context: Any, obj: Any) -> None:
+    """Move the armature by the action with the baked motion of its bones. Your own action stays as it is."""
+    bones.show_result(context.object, context.object.sinew.skeleton.result)
