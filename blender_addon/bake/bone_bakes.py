@@ -33,10 +33,11 @@ def put_bones(obj: Any, context: Any) -> None:
         return
     stores = {each: FrameStore.open(frame_folders.recorded_folder(each)) for each in bodies}
     baked = set.intersection(*(set(store.frames()) for store in stores.values()))
-    frames = sorted(frame for frame in baked if frame >= stores[obj].job().first_shown)
+    job = stores[obj].job()
+    frames = sorted(frame for frame in baked if frame >= job.first_shown)
     if frames:
         poses = {each.parent_bone: bone_poses(each, store, frames, context) for each, store in stores.items()}
-        write_action(obj.parent, context, frames, poses)
+        write_action(obj.parent, context, job.frame_start, frames, poses)
 
 
 def bone_poses(obj: Any, store: FrameStore, frames: list[int], context: Any) -> np.ndarray:

@@ -1,13 +1,14 @@
 """Result of bone bodies: an action of their armature with the baked motion of the bones.
 
-The action is a copy of the artist's, in which the simulated bones have one linear key a frame. It also keys the
-influence of constraints that would move these bones to 0. The artist's action stays as it is.
+The action is a copy of the artist's, in which the simulated bones have one linear key a frame. Constraints that would
+move these bones are switched off by a key of their influence; other bones that they moved are keyed, too. The artist's
+action stays as it is.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -32,10 +33,12 @@ class Channel(NamedTuple):
     values: np.ndarray
 
 
-def write_action(armature: Any, context: Any, frames: Sequence[int], poses: dict[str, np.ndarray]) -> None:
+def write_action(armature: Any, context: Any, start: int, frames: Sequence[int], poses: dict[str, np.ndarray]) -> None:
     """Write the baked motion of bones to a new action of their armature, which replaces that of an earlier bake.
 
-    ``poses``: matrix of each simulated bone in world space at each of the ``frames``, (frames,4,4), by its name.
+    ``start``: first frame of the bake, pre-roll included. ``poses``: matrix of each simulated bone in world space at
+    each of the ``frames``, (frames,4,4), by its name.
+
     Raises StoreError if the armature is linked.
     """
     if armature.library is not None:
@@ -44,10 +47,10 @@ def write_action(armature: Any, context: Any, frames: Sequence[int], poses: dict
             "Make it a library override (Object > Library Override > Make), and press Convert Result.",
         )
     drop_result(armature)
-    locals_of = _local_matrices(armature, context, frames, poses)
-    bones = [armature.pose.bones[name] for name in poses]
-    channels = [each for bone in bones for each in _channels(bone, locals_of[bone.name])]
-    channels += [Channel(path, np.zeros((len(frames), 1))) for path in _influences(armature, poses)]
+    bones, off = _keyed_bones(armature, poses)
+    matrices = _local_matrices(armature, context, (start, *frames), poses, [bone.name for bone in bones])
+    channels = [each for bone in bones for each in _channels(bone, matrices[bone.name])]
+    channels += [Channel(each.path_from_id("influence"), np.zeros((len(frames), 1))) for each in off]
     keep_pose(armature, [each.path for each in channels])
     data = armature.animation_data or armature.animation_data_create()
     action = bpy.data.actions.new(f"{armature.name} Bake") if data.action is None else data.action.copy()
@@ -64,28 +67,38 @@ def write_action(armature: Any, context: Any, frames: Sequence[int], poses: dict
 
 
 def _local_matrices(
-    armature: Any, context: Any, frames: Sequence[int], poses: dict[str, np.ndarray]
+    armature: Any, context: Any, frames: Sequence[int], poses: dict[str, np.ndarray], keyed: Sequence[str]
 ) -> dict[str, list[Matrix]]:
-    """Return the transform of each simulated bone against its rest position at each frame, by its name.
+    """Return the transform of the ``keyed`` bones against their rest position at each frame, by their names.
 
-    Other bones have the artist's animation, relative to the nearest simulated bone above them.
+    The first of the ``frames``, that of the joints, is left out. Bones between simulated ones keep their pose of that
+    frame relative to the bone above them, since joints do not know them. Others have the artist's animation.
     """
-    found: dict[str, list[Matrix]] = {name: [] for name in poses}
+    found: dict[str, list[Matrix]] = {name: [] for name in keyed}
+    between, first = {each.name for each in _between(armature, poses)}, {}
     with animated([armature]), at_frame(context.scene):
-        for k, frame in enumerate(frames):
+        for k, frame in enumerate(frames, start=-1):
             context.scene.frame_set(frame)
             evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
             to_armature, now = evaluated.matrix_world.inverted(), {}
             for bone in _from_the_root(evaluated):
+                above = None if bone.parent is None else now[bone.parent.name]
                 if bone.name in poses:
-                    now[bone.name] = to_armature @ Matrix(poses[bone.name][k])
-                    above = None if bone.parent is None else now[bone.parent.name]
-                    found[bone.name].append(local_matrix(bone, now[bone.name], above))
-                elif bone.parent is None:
-                    now[bone.name] = bone.matrix.copy()
+                    now[bone.name] = to_armature @ Matrix(poses[bone.name][max(k, 0)])
                 else:
-                    now[bone.name] = now[bone.parent.name] @ bone.parent.matrix.inverted() @ bone.matrix
+                    own = bone.matrix if above is None else bone.parent.matrix.inverted() @ bone.matrix
+                    own = first.setdefault(bone.name, own) if bone.name in between else own
+                    now[bone.name] = own.copy() if above is None else above @ own
+                if bone.name in found and k >= 0:
+                    found[bone.name].append(local_matrix(bone, now[bone.name], above))
     return found
+
+
+def _between(armature: Any, simulated: Container[str]) -> set[Any]:
+    """Return the pose bones that are not simulated, but have simulated bones above and below them."""
+    lines = [bone.parent_recursive for bone in armature.pose.bones if bone.name in simulated]
+    above = {each for line in lines for each in line if each.name not in simulated}
+    return {each for each in above if any(other.name in simulated for other in each.parent_recursive)}
 
 
 def _from_the_root(armature: Any) -> Iterator[Any]:
@@ -114,15 +127,28 @@ def _channels(bone: Any, matrices: list[Matrix]) -> Iterator[Channel]:
     yield Channel(bone.path_from_id(ROTATIONS.get(mode, "rotation_euler")), np.array(values))
 
 
-def _influences(armature: Any, simulated: dict[str, Any]) -> Iterator[str]:
-    """Yield the data paths of the influence of constraints that would move simulated bones."""
-    for bone in armature.pose.bones:
-        for constraint in bone.constraints:
-            chain = [bone]
-            if constraint.type in {"IK", "SPLINE_IK"}:
-                chain += bone.parent_recursive[: (constraint.chain_count or None)]
-            if any(each.name in simulated for each in chain):
-                yield constraint.path_from_id("influence")
+def _keyed_bones(armature: Any, simulated: Container[str]) -> tuple[list[Any], list[Any]]:
+    """Return the pose bones that the action keys, and the constraints that it switches off.
+
+    The bones are the simulated ones, those between them, and those that such a constraint moves. The constraints are
+    those that move any of these bones.
+    """
+    bones = armature.pose.bones
+    keyed = {each for each in bones if each.name in simulated} | _between(armature, simulated)
+    off: dict[Any, list[Any]] = {}
+    waiting = {each: _chain(bone, each) for bone in bones for each in bone.constraints}
+    while found := {each: chain for each, chain in waiting.items() if keyed.intersection(chain) and each not in off}:
+        off |= found
+        keyed = keyed.union(*found.values())
+    return [each for each in bones if each in keyed], list(off)
+
+
+def _chain(bone: Any, constraint: Any) -> list[Any]:
+    """Return the bones that a constraint of a pose bone moves."""
+    if constraint.type not in {"IK", "SPLINE_IK"}:
+        return [bone]
+    whole = [bone, *bone.parent_recursive]
+    return whole[: constraint.chain_count + 1] if constraint.chain_count else whole
 
 
 def remove(obj: Any, _nodes: Any = None, _shared: bool = False) -> None:

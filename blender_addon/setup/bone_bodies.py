@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ...core.foundation.schema.settings import SolverSettings
 from ..objects.bones import bodies_of
 from ..objects.linked import own_bodies
-from ..properties.choices import solver_kind
 from . import defaults
 
 THICK = 0.12
@@ -72,7 +73,7 @@ def _make_rigid(obj: Any, lead: Any) -> None:
     if not obj.sinew.materials:
         defaults.add_material(obj, MATERIAL)
     if lead is not None:
-        for name in ("solver", *CLOCK, *solver_kind(lead.sinew.solver).settings):
+        for name in (*CLOCK, *(each.name for each in fields(SolverSettings) if hasattr(lead.sinew, each.name))):
             setattr(obj.sinew, name, getattr(lead.sinew, name))
 
 

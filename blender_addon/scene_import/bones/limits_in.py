@@ -23,7 +23,7 @@ class Freedom(NamedTuple):
     ----------
     kind : hinge, ball or weld
     axis : index of a hinge's axis, 0 to 2
-    limits : smallest and largest angle of a hinge, or the half angle of a ball's cone twice, rad; None without limits
+    limits : smallest and largest angle of a hinge, or 0 and the half angle of a ball's cone, rad; None without limits
     middle : direction of the middle of a ball's cone, in the frame of the bone at rest
     """
 
@@ -36,7 +36,7 @@ class Freedom(NamedTuple):
 def freedom_of(bone: Any, joint: Any) -> Freedom:
     """Return the degrees of freedom of a pose bone, as the settings ``joint`` of its body say."""
     if joint.kind != "AUTO":
-        limits = (joint.lower, joint.upper) if joint.kind == HINGE else (joint.cone, joint.cone)
+        limits = (joint.lower, joint.upper) if joint.kind == HINGE else (0.0, joint.cone)
         return Freedom(joint.kind, "XYZ".index(joint.axis), limits if joint.use_limits else None)
     ranges = [axis_range(bone, axis) for axis in "xyz"]
     free = [k for k, (low, high) in enumerate(ranges) if high > low]
@@ -48,7 +48,7 @@ def freedom_of(bone: Any, joint: Any) -> Freedom:
     (low_x, high_x), _twist, (low_z, high_z) = ranges
     middle = Euler((0.5 * (low_x + high_x), 0.0, 0.5 * (low_z + high_z))).to_matrix() @ Vector((0.0, 1.0, 0.0))
     half = 0.5 * max(high_x - low_x, high_z - low_z)
-    return Freedom(BALL, limits=(half, half), middle=middle)
+    return Freedom(BALL, limits=(0.0, half), middle=middle)
 
 
 def axis_range(bone: Any, axis: str) -> tuple[float, float]:

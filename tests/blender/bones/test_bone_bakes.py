@@ -6,12 +6,13 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler
+from sinew.blender_addon import command
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.objects.bones import shows_result
 from sinew.blender_addon.objects.contact_groups import group_of
 from sinew.blender_addon.setup.joint_words import joint_words
 
-from ..scenes import keyed
+from ..scenes import add_armature, keyed
 
 
 def distance_from_bake(bodies, evaluated):
@@ -115,3 +116,87 @@ def test_a_hinge_stops_at_the_limits_of_its_bone(arm, ragdoll, evaluated, mirror
     arm.data.sinew.follow, joint.follow = 1.0, 0.0
     assert bpy.ops.sinew.bake() == {"FINISHED"} and distance_from_bake(bodies, evaluated) < 1e-5
     assert [angle(arm, frame) for frame in (1, 20)] == pytest.approx([np.degrees(0.5), -10.0], abs=0.1)
+
+
+CHAIN = {
+    "A": ((0.0, 0.0, 2.0), (1.0, 0.0, 2.0), None),
+    "B": ((1.0, 0.0, 2.0), (2.0, 0.0, 2.0), "A"),
+    "C": ((2.0, 0.0, 2.0), (3.0, 0.0, 2.0), "B"),
+}
+
+
+def test_bones_without_bodies_and_constraints_are_reckoned_with(saved, evaluated):
+    """A moving, scaled armature, a keyed bone in between without a body, and an IK constraint on the last bone."""
+    rig = add_armature(CHAIN)
+    rig.scale = (0.5, 0.5, 0.5)
+    keyed(rig, "location", (1, (0.0, 0.0, 0.0)), (6, (0.5, 0.3, 0.2)))
+    rig.data.bones["B"].use_deform = False
+    rig.pose.bones["B"].rotation_mode = "XYZ"
+    keyed(rig.pose.bones["B"], "rotation_euler", (1, (0.0, 0.0, 0.0)), (6, (0.0, 0.0, 0.8)))
+    goal = bpy.data.objects.new("Goal", None)
+    goal.location = (0.8, 0.4, 1.0)
+    bpy.context.scene.collection.objects.link(goal)
+    reach = rig.pose.bones["C"].constraints.new("IK")
+    reach.target, reach.influence = goal, 0.5
+    assert bpy.ops.sinew.add_bone_bodies() == {"FINISHED"}
+    bodies = {each.parent_bone: each for each in rig.children}
+    for each in bodies.values():
+        each.sinew.use_scene_range, each.sinew.frame_end = False, 6
+    bpy.context.view_layer.objects.active = bodies["A"]
+    assert set(bodies) == {"A", "C"} and bpy.ops.sinew.bake() == {"FINISHED"}
+    assert distance_from_bake(bodies, evaluated) < 1e-5 and reach.influence == 0.0
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.sinew.show_animation() == {"FINISHED"} and reach.influence == 0.5
+
+
+def test_a_bake_is_resumed_and_baked_again(arm, ragdoll, evaluated):
+    bodies = ragdoll()
+    bpy.context.scene.frame_set(4)
+    assert bpy.ops.sinew.bake_to_current() == {"FINISHED"} and bodies["Lower"].sinew.bake.status == "STOPPED"
+    assert distance_from_bake(bodies, evaluated) < 1e-5
+    bpy.context.scene.frame_set(3)
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and bodies["Lower"].sinew.bake.frames == 8
+    assert distance_from_bake(bodies, evaluated) < 1e-5
+    first = baking.open_store(bodies["Lower"]).read(8)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    np.testing.assert_allclose(baking.open_store(bodies["Lower"]).read(8), first, atol=1e-6)
+    bodies["Lower"].sinew.joint.stiffness = 3.0
+    bpy.ops.sinew.check_bake()
+    assert "Lower Body" in bodies["Upper"].sinew.bake.stale
+
+
+def test_the_file_keeps_both_actions(arm, ragdoll, saved, evaluated):
+    """And the command bakes it anew from the artist's."""
+    keyed(arm.pose.bones["Upper"], "location", (1, (0.0, 0.0, 0.0)), (8, (0.0, 1.0, 0.0)))
+    arm.animation_data.action.name = "Wave"
+    bodies = ragdoll()
+    arm.data.sinew.follow = 1.0
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    before = baking.open_store(bodies["Lower"]).read(8)
+    bpy.ops.wm.save_mainfile()
+    assert command.main([str(saved)]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(saved))
+    bodies = {each.parent_bone: each for each in bpy.data.objects["Rig"].children}
+    np.testing.assert_allclose(baking.open_store(bodies["Lower"]).read(8), before, atol=1e-6)
+    assert distance_from_bake(bodies, evaluated) < 1e-5
+    assert {each.name for each in bpy.data.actions} == {"Rig Bake", "Wave"}
+
+
+def test_flesh_hangs_on_its_bones(arm, add_mesh, evaluated):
+    """A bar of flesh around two bones falls with them, and keeps its place on them."""
+    grid = np.array([(x, y, z) for x in np.linspace(-0.1, 2.1, 12) for y in (-0.2, 0.2) for z in (1.8, 2.2)])
+    around = (0, 1), (1, 3), (3, 2), (2, 0)
+    faces = [(4 * k + a, 4 * k + b, 4 * k + 4 + b, 4 * k + 4 + a) for k in range(11) for a, b in around]
+    skin = add_mesh(grid, [*faces, (2, 3, 1, 0), (44, 45, 47, 46)], "Skin")
+    bpy.ops.sinew.enable()
+    skin.modifiers.new("Armature", "ARMATURE").object = arm
+    skin.sinew.use_scene_range, skin.sinew.frame_end, skin.sinew.cells_across = False, 6, 16
+    bpy.context.view_layer.objects.active = arm
+    assert bpy.ops.sinew.add_bone_bodies() == {"FINISHED"}
+    bodies = {each.parent_bone: each for each in arm.children}
+    bpy.context.view_layer.objects.active = skin
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and not skin.sinew.bake.message, skin.sinew.bake.message
+    assert distance_from_bake(bodies, evaluated) < 1e-5
+    shown = skin.sinew.bake.result, *bodies.values()
+    fallen = [evaluated(each, 1)[:, 2].mean() - evaluated(each, 6)[:, 2].mean() for each in shown]
+    np.testing.assert_allclose(fallen, 9.81 * 15.0 / 24.0**2, rtol=0.02)
