@@ -421,18 +421,14 @@ class SinewObject(bpy.types.PropertyGroup):
 
 SinewObject.__annotations__.update({name: mirrored(SolverSettings, name) for name in own_settings()})
 
+MODULES = (
+    outside_properties, cut_properties, joint_properties, field_weights, live_properties, compare_properties,
+    pick_properties, bake_properties, scene_properties,
+)  # fmt: skip
 CLASSES = (
     *muscle_properties.CLASSES,
     SinewMaterial,
-    *outside_properties.CLASSES,
-    *cut_properties.CLASSES,
-    *joint_properties.CLASSES,
-    *field_weights.CLASSES,
-    *live_properties.CLASSES,
-    *compare_properties.CLASSES,
-    *pick_properties.CLASSES,
-    *bake_properties.CLASSES,
-    *scene_properties.CLASSES,
+    *(group for module in MODULES for group in module.CLASSES),
     SinewObject,
 )
 
