@@ -26,7 +26,7 @@ from . import (
     squeezing_hand,
     turning_drum,
 )
-from .attached import balloon_animal, clay_car, sliding_skin
+from .attached import balloon_animal, clay_car, sliding_skin, tumbling_ragdoll
 from .stage import Stage
 
 EXAMPLES: dict[str, ModuleType] = {
@@ -46,6 +46,7 @@ EXAMPLES: dict[str, ModuleType] = {
     "beating_heart": beating_heart,
     "six_muscle_face": six_muscle_face,
     "hydrostatic_tongue": hydrostatic_tongue,
+    "tumbling_ragdoll": tumbling_ragdoll,
     "sliding_skin": sliding_skin,
     "balloon_animal": balloon_animal,
     "clay_car": clay_car,

@@ -90,7 +90,8 @@ def _add_capsule(armature: Any, bone: Any, context: Any) -> Any:
 def _collection(armature: Any, context: Any) -> Any:
     """Return the collection of the capsules of an armature, which is made beside the armature."""
     name = f"{armature.name} Bodies"
-    home = next(iter(armature.users_collection), context.scene.collection)
+    homes = (each for each in armature.users_collection if each.library is None and each.override_library is None)
+    home = next(homes, context.scene.collection)
     found = home.children.get(name)
     if found is None:
         found = bpy.data.collections.new(name)

@@ -18,6 +18,9 @@ from ..assembly.stencils import Stencils, stencils_of
 from ..forces.point_stencils import PointStencils
 from ..forces.step_potential import Motion
 
+NEAREST = 1e-9
+"""Least distance by which an elongation is divided, in lengths of the spring: a strut's points may coincide."""
+
 
 class JointSprings(PointStencils):
     """Springs between pairs of points, as the load of one step and its potential.
@@ -55,7 +58,8 @@ class JointSprings(PointStencils):
         distance = np.linalg.norm(away, axis=1)
         elongation = distance - self._lengths
         elongation[self._sides * elongation < 0.0] = 0.0
-        ratio = np.divide(elongation, distance, out=np.ones_like(distance), where=self._lengths > 0.0)
+        ratio, divisor = (self._lengths == 0.0).astype(float), np.maximum(distance, NEAREST * self._lengths)
+        np.divide(elongation, divisor, out=ratio, where=elongation * self._lengths != 0.0)
         return away, elongation, ratio
 
     def value(self, positions: np.ndarray) -> float:

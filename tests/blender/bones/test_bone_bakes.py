@@ -200,3 +200,27 @@ def test_flesh_hangs_on_its_bones(arm, add_mesh, evaluated):
     shown = skin.sinew.bake.result, *bodies.values()
     fallen = [evaluated(each, 1)[:, 2].mean() - evaluated(each, 6)[:, 2].mean() for each in shown]
     np.testing.assert_allclose(fallen, 9.81 * 15.0 / 24.0**2, rtol=0.02)
+
+
+@pytest.mark.parametrize("override", [False, True], ids=["linked", "override"])
+def test_a_linked_armature_is_told_and_an_override_gets_the_action(arm, saved, evaluated, override):
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(saved.with_name("shot.blend")))
+    with bpy.data.libraries.load(str(saved), link=True) as (_there, here):
+        here.objects = ["Rig"]
+    (rig,) = here.objects
+    bpy.context.scene.collection.objects.link(rig)
+    rig = rig.override_create(remap_local_usages=True) if override else rig
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.sinew.add_bone_bodies() == {"FINISHED"}
+    bodies = {each.parent_bone: each for each in rig.children}
+    for each in bodies.values():
+        each.sinew.use_scene_range, each.sinew.frame_end = False, 4
+    bpy.context.view_layer.objects.active = bodies["Upper"]
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    if override:
+        assert rig.animation_data.action.name == "Rig Bake" and distance_from_bake(bodies, evaluated) < 1e-5
+    else:
+        messages = [each.sinew.bake.message for each in bodies.values()]
+        assert any("The armature “Rig” is linked from another file" in words for words in messages)

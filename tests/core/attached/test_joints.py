@@ -110,6 +110,16 @@ def test_a_free_body_tumbles_as_euler_says():
     assert errors[0] < 0.04 and errors[1] < 0.28 * errors[0]
 
 
+def test_limits_are_finite_where_their_points_coincide():
+    """A rope of a cone in its middle does not act; a strut there does, but has no direction."""
+    mesh = rigid_tet(box_surface())
+    points = EmbeddedPoints(embed(np.tile(mesh.rest_positions[:1], (2, 1)), mesh), np.arange(4)[None], 4)
+    fixed, X = np.tile(mesh.rest_positions[:1], (2, 1)), mesh.rest_positions
+    springs = JointSprings(points, fixed, np.full(2, 3.0), np.array([0.2, 0.2]), np.array([1.0, -1.0]))
+    assert springs.value(X) == pytest.approx(0.5 * 3.0 * 0.2**2)
+    assert np.isfinite(springs.gradient(X)).all() and np.isfinite(springs.cross_element_hessian(X).matrix(4).data).all()
+
+
 @pytest.mark.parametrize("solver", ["mixed_fem", "newton", "subspace_mixed_fem"])
 def test_a_bone_falls_on_another_and_rests(solver):
     settings = {"solver": solver, "gravity": (0.0, 0.0, -9.81), "tolerance": 1e-6}
