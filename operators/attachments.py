@@ -35,13 +35,14 @@ def add_tie(self: Any, context: Any, obj: Any) -> None:
     obj.sinew.active_tie = len(obj.sinew.ties) - 1
 
 
-def _can_split(context: Any) -> None:
-    polls.with_own_mesh(polls.idle_body_outside_edit(context))
+def _can_split(context: Any) -> Any:
+    obj = polls.with_own_mesh(polls.idle_body_outside_edit(context))
+    polls.disable_if(obj.sinew.bake.status != "NONE", "The bake shows the mesh as it is: press Delete Bake first")
+    return obj
 
 
 def _can_restore(context: Any) -> None:
-    obj = polls.with_own_mesh(polls.idle_body_outside_edit(context))
-    polls.disable_if(obj.sinew.cuts.original is None, "The mesh is not split")
+    polls.disable_if(_can_split(context).sinew.cuts.original is None, "The mesh is not split")
 
 
 @operator("Split Mesh", _can_split, EDITS)

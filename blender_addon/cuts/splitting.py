@@ -125,17 +125,23 @@ def _unposed(found: SplitSurface, to_base: np.ndarray) -> np.ndarray:
 def _weights(obj: Any, mesh: Any, found: SplitSurface) -> np.ndarray:
     """Return the weights in all vertex groups at the vertices of the split mesh, (n,groups).
 
-    They are carried inside, except those of groups that choose vertices of the surface, such as pins.
+    They are carried inside. In groups that choose vertices of the surface, such as pins, vertices inside have no
+    weight, and a vertex on an edge has the lower weight of its ends: otherwise a pin would hold both sides of a cut.
     """
     settings = obj.sinew
     weights = group_weights(obj, mesh, [group.name for group in obj.vertex_groups])
-    outside = {settings.pin_group, settings.node_group, settings.chamber.vertex_group}
-    outside |= {each.vertex_group for each in (*settings.springs, *settings.ties)}
+    choosing = {settings.pin_group, settings.node_group, settings.chamber.vertex_group}
+    choosing |= {each.vertex_group for each in (*settings.springs, *settings.ties)}
     for material in settings.materials:
-        outside |= {material.muscle.origin_group, material.muscle.insertion_group}
-    is_carried = np.array([group.name not in outside for group in obj.vertex_groups], dtype=bool)
-    out = found.values(weights, inside=False)
-    out[:, is_carried] = found.values(weights[:, is_carried])
+        choosing |= {material.muscle.origin_group, material.muscle.insertion_group}
+    chooses = np.array([group.name in choosing for group in obj.vertex_groups], dtype=bool)
+    out = np.zeros((len(found.pieces), len(chooses)))
+    out[:, ~chooses] = found.values(weights[:, ~chooses])
+    outer = found.source >= 0
+    ends = weights[found.original.triangles[found.source[outer]]][:, None, :, chooses]
+    least = np.where((found.weights[outer] > 0.0)[..., None], ends, np.inf).min(axis=2)
+    rows, columns = found.surface.triangles[outer].ravel(), np.flatnonzero(chooses)
+    out[rows[:, None], columns] = least.reshape(len(rows), len(columns))
     return out
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.bake import baking
 from sinew.blender_addon.cuts import cut_state
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.scene_import.mesh_in import columns_of, triangles_of, vectors_of, vertex_positions
@@ -244,3 +245,25 @@ def test_one_of_two_cutters_that_misses_is_named():
 
     found = splitting.split(obj, bpy.context)
     assert splitting.missed_words(obj, found) == "Nothing is cut by “Beside”: move it through the body."
+
+
+@pytest.mark.parametrize("result", ["KEYS", "CACHE"])
+def test_a_cut_body_comes_apart_in_a_bake(saved, result):
+    """Half of a cube falls once the knife has passed; numbers of vertices stay, and the split cannot change."""
+    obj = enabled("cube")
+    obj.sinew.pin_group, obj.sinew.cells_across, obj.sinew.result = "Pins", 4, result
+    pinned = np.flatnonzero(vertex_positions(obj.data)[:, 1] < 0.0).tolist()
+    obj.vertex_groups.new(name="Pins").add(pinned, 1.0, "REPLACE")
+    add_knife(obj)
+    obj.sinew.cuts.edges_across = 8
+    bpy.ops.sinew.split_mesh()
+    count = len(obj.data.vertices)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert (obj.sinew.bake.status, obj.sinew.bake.message) == ("DONE", "")
+    store = baking.open_store(obj)
+    assert all(len(store.read(frame)) == count for frame in store.frames()) and len(obj.data.vertices) == count
+    fallen = store.read(20) - store.read(1)
+    piece = columns_of(obj.data.attributes["sinew_piece"].data, "value", 1, np.int32)[:, 0]
+    heights = sorted(fallen[piece == k, 2].mean() for k in (0, 1))
+    assert heights[0] < -0.3 and heights[1] > -0.05
+    assert not bpy.ops.sinew.split_mesh.poll() and not bpy.ops.sinew.restore_mesh.poll()
