@@ -27,6 +27,8 @@ from .cutter import Cutter
 
 FLAT = 0.2
 """Ratio of the smallest to the middle extent up to which a closed cutter counts as a flat blade."""
+FACING = 0.1
+"""Cosine between a face of a flat blade and its plane's normal above which the face counts as its upper side."""
 STILL = 1e-6
 """Motion relative to the cutter's size up to which a cutter stands still."""
 NOISE = 1e-5
@@ -149,7 +151,7 @@ def _flattened(name: str, X: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.
     for before, normal in zip(normals, normals[1:]):
         normal *= 1.0 if before @ normal >= 0.0 else -1.0
     flat = X - np.einsum("fki,fi->fk", centred, normals)[..., None] * normals[:, None]
-    upper = np.einsum("ti,i->t", face_normals(X[0][T]), normals[0]) > 0.0
+    upper = np.einsum("ti,i->t", face_normals(X[0][T]), normals[0]) > FACING
     return flat, T[upper]
 
 
