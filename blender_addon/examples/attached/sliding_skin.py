@@ -10,8 +10,8 @@ from ..stage import Stage
 LABEL = "Sliding Skin"
 DESCRIPTION = "A sleeve of skin is tied to the flesh of an arm, and slides over its biceps and elbow as the arm flexes"
 SKIN = (0.85, 0.62, 0.50)
-THICKNESS, CELLS, STIFFNESS = 0.016, 24, 3e4
-"""Thickness of the skin, m; cells along it; Young's modulus, Pa."""
+THICKNESS, CELLS, ARM_CELLS, STIFFNESS = 0.016, 24, 18, 3e4
+"""Thickness of the skin, m; cells along the skin and along the arm; Young's modulus of the skin, Pa."""
 
 
 def build(stage: Stage) -> Any:
@@ -29,6 +29,9 @@ def build(stage: Stage) -> Any:
     settings.stiffness_damping = 0.01
     stage.material(shell, "Skin", STIFFNESS)
     settings.collisions.contact_bodies = arm.sinew.collisions.contact_bodies = False
+    arm.sinew.cells_across = ARM_CELLS
+    for each in (settings, arm.sinew):
+        each.max_iterations = 30
     tie = settings.ties.add()
     tie.other, tie.kind = arm, "slide"
     return shell

@@ -24,7 +24,10 @@ from ..forces.point_stencils import PointStencils
 from ..forces.step_potential import Motion
 
 SETTLED = 1e-6
-"""Largest change of a lagged normal and of a sliding distance, relative to the size of a triangle, without an update.
+"""Largest change of a point's gap along its normal without an update, relative to an edge of the triangle.
+
+The change is that of the vector. It vanishes where place and normal change but the force does not, as on a plane or at
+a solution without a gap.
 """
 
 
@@ -56,22 +59,20 @@ class Slide(PointStencils):
     def begin(self, motion: Motion) -> Slide:
         """Return the potential for the step, with the places on the surface at the beginning of the step."""
         new = Slide(self._points, self._triangles, self._stiffness, self._rest, self._surface)
-        new.update(motion.x_prev)
+        y, surface = self._split(motion.x_prev)
+        new._corners, new._weights, new._normals = places(y, surface, self._triangles)
         return new
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update the places on the surface to ``positions`` (n,3), m. Return False if they hardly changed."""
+        """Update the places on the surface to ``positions`` (n,3), m. Return False if the forces hardly changed."""
         y, surface = self._split(positions)
-        corners, weights, normals = places(y, surface, self._triangles)
-        here = np.einsum("pc,pci->pi", weights, surface[corners])
-        size = np.linalg.norm(surface[corners[:, 1]] - surface[corners[:, 0]], axis=1)
-        before = np.einsum("pc,pci->pi", self._weights, surface[self._corners])
-        is_changed = bool(
-            (np.abs(normals - self._normals) > SETTLED).any()
-            or (np.linalg.norm(here - before, axis=1) > SETTLED * size).any()
-        )
-        if is_changed:
-            self._corners, self._weights, self._normals = corners, weights, normals
+        old, before = (self._corners, self._weights, self._normals), self.gaps(positions)[:, None] * self._normals
+        self._corners, self._weights, self._normals = places(y, surface, self._triangles)
+        change = self.gaps(positions)[:, None] * self._normals - before
+        size = np.linalg.norm(surface[self._corners[:, 1]] - surface[self._corners[:, 0]], axis=1)
+        is_changed = bool((np.linalg.norm(change, axis=1) > SETTLED * size)[self._stiffness > 0.0].any())
+        if not is_changed:
+            self._corners, self._weights, self._normals = old
         return is_changed
 
     def value(self, positions: np.ndarray) -> float:
