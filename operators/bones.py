@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from ..blender_addon.objects import bones
+from ..blender_addon.bake import background
+from ..blender_addon.objects import bones, contact_groups
 from ..blender_addon.setup import bone_bodies
 from . import polls
-from .operator_class import EDITS, operator, refused
+from .operator_class import EDITS, ask_before_loss, operator, refused
 
 
 def _armature(context: Any) -> Any:
@@ -34,6 +35,25 @@ def add_bone_bodies(self: Any, context: Any, obj: Any) -> set[str] | None:
     left = f". Without length, and left out: {', '.join(short)}" if short else ""
     self.report({"WARNING" if short else "INFO"}, f"{len(bodies)} bones have bodies{left}")
     return None
+
+
+def _can_bake(context: Any) -> None:
+    bodies = bones.bodies_of(_armature(context))
+    polls.disable_if(not bodies, "No bone has a body: press Add Bone Bodies first")
+    polls.disable_if(not context.blend_data.filepath, f"{polls.UNSAVED}: {polls.KEPT}")
+
+
+def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
+    group = contact_groups.group_of(bones.first_body(context.object), context)
+    return ask_before_loss(self, context, event, group, "Bake Again")
+
+
+@operator("Bake", _can_bake, invoke=_ask_before_bake)
+def bake_bones(self: Any, context: Any, obj: Any) -> None:
+    """Simulate the bodies of the bones, and all bodies that they are joined or tied to or collide with, over the frame
+    range in the background. The motion of the bones becomes an action of the armature.
+    """
+    background.begin(bones.first_body(context.object), "bake")
 
 
 def _can_show_animation(context: Any) -> None:

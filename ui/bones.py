@@ -4,7 +4,7 @@ from typing import Any
 
 from ..blender_addon.objects import bones
 from ..blender_addon.setup import body_stats, joint_words
-from .panel_base import CLOSED, draw_button, draw_keyed, keyed_column, panel, wrapped
+from .panel_base import CLOSED, draw_button, draw_keyed, keyed_column, panel, reason_against, wrapped
 
 
 def is_bone_body(obj: Any) -> bool:
@@ -38,14 +38,19 @@ def draw_joint(layout: Any, context: Any, obj: Any) -> None:
 
 def draw_armature(layout: Any, context: Any, armature: Any) -> None:
     """Draw the buttons and the settings of the bone bodies of an armature."""
-    draw_button(layout, context, "sinew.add_bone_bodies", icon="BONE_DATA")
-    bodies = bones.bodies_of(armature)
-    if not bodies:
+    body = bones.first_body(armature)
+    if body is None:
+        draw_button(layout, context, "sinew.add_bone_bodies", icon="BONE_DATA")
         return
+    draw_button(layout, context, "sinew.bake_bones", icon="PHYSICS")
+    wrapped(layout, body.sinew.bake.message, context, "ERROR")
+    if bones.has_result(armature):
+        other = "show_animation" if bones.shows_result(armature) else "show_baked_motion"
+        layout.operator(f"sinew.{other}", icon="ARMATURE_DATA")
     column = keyed_column(layout)
     column.use_property_split = True
     draw_keyed(column, armature.data.sinew, "follow")
-    if bones.has_result(armature):
-        other = "show_animation" if bones.shows_result(armature) else "show_baked_motion"
-        draw_button(layout, context, f"sinew.{other}", icon="ARMATURE_DATA")
-    wrapped(layout, f"{len(bodies)} bones have bodies. Select one to set its joint, or to bake.", context, "INFO")
+    if not reason_against("sinew.add_bone_bodies", context):
+        layout.operator("sinew.add_bone_bodies", icon="BONE_DATA")
+    count = len(bones.bodies_of(armature))
+    wrapped(layout, f"{count} bones have bodies. Select a body to set its joint and its collisions.", context, "INFO")

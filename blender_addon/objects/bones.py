@@ -33,6 +33,12 @@ def bodies_of(armature: Any) -> dict[str, list[Any]]:
     return found
 
 
+def first_body(armature: Any) -> Any | None:
+    """Return the body of the first bone that has one, or None. A root comes before its children."""
+    bodies = bodies_of(armature)
+    return next((bodies[bone.name][0] for bone in armature.pose.bones if bone.name in bodies), None)
+
+
 def joint_partner(obj: Any) -> Any | None:
     """Return the body that a bone body is joined to: that of the nearest bone above its bone. None without a joint."""
     bone = bone_of(obj)

@@ -51,8 +51,8 @@ class SinewJoint(bpy.types.PropertyGroup):
     )
     stiffness: mirrored(Joint, "stiffness", "Stiffness", soft_max=1000.0, precision=2, step=100)
     follow: _follow(
-        "Follow",
-        "Factor on Follow Animation of the armature for this bone: 1 follows as the others do, 0 is limp",
+        "This Bone",
+        "Factor on Follow of the armature for this bone: 1 follows the animation as the others do, 0 is limp",
         1.0,
     )
 
@@ -61,7 +61,7 @@ class SinewArmature(bpy.types.PropertyGroup):
     """Settings of all bone bodies of an armature. They are keyed apart from the pose, whose action may be a result."""
 
     follow: _follow(
-        "Follow Animation",
+        "Follow",
         "How firmly the bone bodies follow the animation: 0 ragdoll, 0.25 limp, 0.5 tense, 1 exactly as animated. Key "
         "it to let go of a character, or to take hold of it",
         0.0,

@@ -21,7 +21,7 @@ from ..mesh_in import object_to_world
 from .limits_in import Freedom, freedom_of, rest_rotation
 
 FIRM, DECADES = 1000.0, 4.0
-"""Frequency of a bone's motion about its animation at Follow Animation 1, Hz, and decades of frequency above 0."""
+"""Frequency of a bone's motion about its animation at Follow 1, Hz, and decades of frequency above 0."""
 
 PULLED = 64
 """Largest number of vertices that the springs pull."""

@@ -16,6 +16,7 @@ from .test_cycles import data_blocks
 
 CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_bake": "starts work; its result comes by apply_bake",
+    "SINEW_OT_bake_bones": "starts work; its result comes by apply_bake",
     "SINEW_OT_save_and_bake": "writes a file and starts work; its result comes by apply_bake",
     "SINEW_OT_bake_to_current": "starts work; its result comes by apply_bake",
     "SINEW_OT_bake_all": "starts work; its results come by apply_bake",

@@ -73,10 +73,11 @@ def test_a_pose_without_keys_is_there_again(arm, ragdoll, evaluated, mode):
     bodies, before = ragdoll(6), [bone.matrix_basis.copy() for bone in arm.pose.bones]
     bodies["Upper"].sinew.joint.follow = 0.0
     bodies["Lower"].sinew.joint.stiffness = 5.0
-    assert bpy.ops.sinew.bake() == {"FINISHED"} and distance_from_bake(bodies, evaluated) < 1e-5
+    bpy.context.view_layer.objects.active = arm
+    assert bpy.ops.sinew.bake_bones() == {"FINISHED"} and distance_from_bake(bodies, evaluated) < 1e-5
     first = baking.open_store(bodies["Upper"]).read(1)
     bpy.context.scene.frame_set(6)
-    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert bpy.ops.sinew.bake_bones() == {"FINISHED"}
     np.testing.assert_allclose(baking.open_store(bodies["Upper"]).read(1), first, atol=1e-6)
     bpy.context.view_layer.objects.active = arm
     assert bpy.ops.sinew.show_animation() == {"FINISHED"}

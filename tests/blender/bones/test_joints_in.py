@@ -163,6 +163,7 @@ def test_capsules_are_closed_and_end_before_the_joints(arm, ragdoll):
     drawn = drawn_by(bpy.types.PHYSICS_PT_sinew_joint)
     assert "The bone moves freely" in drawn.labels and any(each.startswith("Mass") for each in drawn.labels)
     bpy.context.view_layer.objects.active = arm
-    assert (
-        "2 bones have bodies. Select one to set its joint, or to bake." in drawn_by(bpy.types.PHYSICS_PT_sinew).labels
-    )
+    drawn = drawn_by(bpy.types.PHYSICS_PT_sinew)
+    assert "2 bones have bodies. Select a body to set its joint and its collisions." in drawn.labels
+    assert drawn.text_of("sinew.bake_bones") == "Bake" and "follow" in drawn.properties
+    assert drawn.text_of("sinew.add_bone_bodies") is None
