@@ -107,11 +107,12 @@ def show_animation(armature: Any) -> None:
 
 
 def drop_result(armature: Any) -> None:
-    """Delete the action with the baked motion. The artist's action moves the armature."""
+    """Delete the action with the baked motion, unless a copy of the armature has it. The artist's action moves it."""
     show_animation(armature)
-    record = armature.sinew.skeleton
-    if record.result is not None:
-        bpy.data.actions.remove(record.result)
+    result = armature.sinew.skeleton.result
+    copies = (each for each in bpy.data.objects if each != armature and each.sinew.skeleton.result == result)
+    if result is not None and next(copies, None) is None:
+        bpy.data.actions.remove(result)
     armature.sinew.property_unset("skeleton")
 
 

@@ -44,7 +44,7 @@ def write_action(armature: Any, context: Any, start: int, frames: Sequence[int],
     if armature.library is not None:
         raise StoreError(
             f"The armature “{armature.name}” is linked from another file, so its bones keep their animation.",
-            "Make it a library override (Object > Library Override > Make), and press Convert Result.",
+            "Make it a library override (Object > Library Override > Make), and bake again.",
         )
     drop_result(armature)
     bones, off = _keyed_bones(armature, poses)

@@ -225,3 +225,20 @@ def test_a_linked_armature_is_told_and_an_override_gets_the_action(arm, saved, e
     else:
         messages = [each.sinew.bake.message for each in bodies.values()]
         assert any("The armature “Rig” is linked from another file" in words for words in messages)
+
+
+def test_other_units_and_a_copy_of_the_armature(arm, ragdoll, evaluated):
+    """Centimetres, and a late first frame. A copy of the armature plays the action still where the bake is deleted."""
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.01
+    bodies = ragdoll(16, frame_start=11, pre_roll=3)
+    bodies["Upper"].sinew.joint.kind = "weld"
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and bodies["Lower"].sinew.bake.frames == 6
+    stores = {each: baking.open_store(each) for each in bodies.values()}
+    for frame in range(11, 17):
+        for each, store in stores.items():
+            assert np.abs(0.01 * evaluated(each, frame) - store.read(frame)).max() < 1e-6
+    copy = arm.copy()
+    scene.collection.objects.link(copy)
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not shows_result(arm)
+    assert shows_result(copy) and copy.animation_data.action.name == "Rig Bake"
