@@ -41,12 +41,11 @@ def scenario(gui):
         bpy.context.view_layer.objects.active = body
     yield from gui.scenario("manual").photograph_alone(gui, "joint")
     with gui.context():
-        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.sinew.bake_bones("INVOKE_DEFAULT")
     yield from gui.wait_until(running.is_idle, 240, "both are baked")
     gui.record("baked", [[obj.sinew.bake.status, obj.sinew.bake.frames] for obj in rig.children])
     gui.record("action", rig.animation_data.action.name)
-    with gui.context():
-        bpy.context.view_layer.objects.active = rig
     bpy.context.scene.frame_set(12)
     yield from gui.settle()
     yield from gui.photograph("2-baked")
