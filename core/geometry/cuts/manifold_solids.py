@@ -78,6 +78,15 @@ def triangles_of(solid: Any) -> CutSolid:
     )
 
 
+def simplified(positions: np.ndarray, triangles: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vertices and triangles of a closed surface without the vertices inside its flat faces and edges.
+
+    ``positions`` (n,3), ``triangles`` (t,3). ``tolerance``: distance by which the surface may move.
+    """
+    solid = triangles_of(solid_of(positions, triangles)[0].as_original().simplify(tolerance))
+    return solid.positions, solid.triangles
+
+
 def level_set_solid(
     values: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray, edge: float
 ) -> tuple[Any, int]:

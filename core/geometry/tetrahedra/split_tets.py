@@ -16,13 +16,13 @@ from ..mesh.tet_mesh import LEAST_STIFFNESS, Split, TetMesh
 from ..mesh.winding_number import WindingNumber
 from .cut_cell_volume import volume_fractions
 
-SLIVER = LEAST_STIFFNESS
-"""Least share of a piece in a group of tets that are copied together. The largest piece gets smaller shares."""
+TOUCHING = 1e-6
+"""Share of a group of tets up to which a piece does not overlap the group, but touches it."""
 
-LENT = 0.01
-"""Part of the mass of a group's tets that each piece has by its share in the group, instead of its share in each tet.
+LEAST = 1.1 * LEAST_STIFFNESS
+"""Least share of a copy in its tet, before the shares of a tet are scaled to the sum 1.
 
-Every copy has some mass then, even of a tet that its piece does not overlap.
+So no vertex of a copy is almost without mass and stiffness.
 """
 
 
@@ -45,43 +45,27 @@ def split_tets(mesh: TetMesh, surface: SurfaceMesh, pieces: np.ndarray, group: n
     of, own = keys // count, keys % count
     body = mesh.body_volumes
     part = np.bincount(index, shares * body[tet]) / np.bincount(group, body)[of]
-    kept, largest = _kept(of, own, part)
-    # Shares of slivers go to the largest piece of the group.
-    index = np.where(kept, np.arange(len(keys)), largest)[index]
-    part = np.bincount(np.where(kept, np.arange(len(keys)), largest), part, minlength=len(keys))
+    most = np.zeros(int(group.max()) + 1)
+    np.maximum.at(most, of, part)
+    chosen = np.flatnonzero((part > TOUCHING) | (part == most[of]))
     members = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[members], np.arange(int(group.max()) + 2))
-    chosen = np.flatnonzero(kept)
+    starts = np.searchsorted(group[members], np.arange(len(most) + 1))
     sizes = np.diff(starts)[of[chosen]]
     row = np.repeat(chosen, sizes)
     origins = members[np.repeat(starts[of[chosen]] - np.cumsum(sizes) + sizes, sizes) + np.arange(len(row))]
-    copies = origins * count + own[row]
     order = np.lexsort((origins, own[row]))
-    row, origins, copies = row[order], origins[order], copies[order]
-    of_copy = np.zeros(len(row))
-    place = np.argsort(copies)
-    np.add.at(of_copy, place[np.searchsorted(copies[place], tet * count + own[index])], shares)
-    fill = mesh.fill[origins] * ((1.0 - LENT) * of_copy + LENT * part[row])
+    row, origins = row[order], origins[order]
+    found, copies = tet * count + piece, origins * count + own[row]
+    sorting = np.argsort(found)
+    at = sorting[np.minimum(np.searchsorted(found[sorting], copies), len(found) - 1)]
+    share = np.maximum(np.where(found[at] == copies, shares[at], 0.0), LEAST)
+    share /= np.bincount(origins, share)[origins]
+    fill = mesh.fill[origins] * share
     n = len(mesh.rest_positions)
     vertices, tets = np.unique(own[row][:, None] * n + mesh.tets[origins], return_inverse=True)
     parents = vertices % n
     split = Split(origins.astype(np.int64), parents, vertices // n)
     return TetMesh(mesh.rest_positions[parents], tets.reshape(-1, 4), fill, mesh.middle[origins], split)
-
-
-def _kept(of: np.ndarray, own: np.ndarray, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mask (k,) of the pieces ``own`` that have copies of the groups ``of``, and the row of the largest.
-
-    ``part`` (k,): share of the piece in the group. The largest piece of a group has copies, and so has a piece in the
-    group where its share is largest.
-    """
-    by_share = np.argsort(part, kind="stable")
-    most, best = np.empty(int(of.max()) + 1, dtype=np.int64), np.empty(int(own.max()) + 1, dtype=np.int64)
-    most[of[by_share]], best[own[by_share]] = by_share, by_share
-    kept = part >= SLIVER
-    kept[most[np.unique(of)]] = True
-    kept[best[np.unique(own)]] = True
-    return kept, most[of]
 
 
 def _overlaps(mesh: TetMesh, surface: SurfaceMesh, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -33,12 +33,16 @@ class Seams:
     tear_stress : (n,) float64
         Force per area at which the seam tears at each vertex of its faces, Pa: bread 1e4, flesh 1e5; inf: never.
         Default: never.
+    original : SurfaceMesh or None
+        The surface before the split. The tets are made for it, as for a body without seams. By default it is put
+        together from the pieces; in flat faces its triangles are others then.
     """
 
     pieces: np.ndarray = field_spec("pieces", dtype=np.int32, counted=True)
     seam_faces: np.ndarray = field_spec("faces of seams", dtype=bool, counted=True)
     cut_frames: np.ndarray | None = field_spec("frames of cuts", word="ties", default=None, dtype=float, filled=True)
     tear_stress: np.ndarray | None = field_spec("tear stress", word="ties", default=None, dtype=float, filled=True)
+    original: SurfaceMesh | None = field_spec("surface before the split", default=None)
 
     def __post_init__(self) -> None:
         coerce(self, SeamError, "Seams")
@@ -64,6 +68,8 @@ class Seams:
         """Raise SeamError for a rigid body, if the arrays do not fit the surface, or if a face is in two pieces."""
         if is_rigid:
             raise SeamError("A rigid body cannot have seams.", "Choose another method of the tetrahedra.")
+        if self.original is not None:
+            self.original.validate()
         n, t = len(surface.positions), len(surface.triangles)
         for name, count in (("pieces", n), ("seam_faces", t), ("cut_frames", n), ("tear_stress", n)):
             if (shape := getattr(self, name).shape) != (count,):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from ...contact.barrier.collision_mesh import mean_edge
 from ...geometry.mesh.embedding import Embedding, embed_in_pieces
@@ -10,6 +12,7 @@ from ...geometry.mesh.face_subdivision import subdivide_faces
 from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.topology import edges_of
 from ...jobs.job.body import Body
 
 PARALLEL = 0.05
@@ -26,24 +29,36 @@ def split_render_surface(body: Body, mesh: TetMesh, relative_gap: float) -> tupl
     ``relative_gap``: the distance, in mean edges of the surface.
     """
     surface, pieces = body.surface, body.seams.pieces
-    closed = _subdivided(surface.positions, surface.triangles, pieces, mesh.mean_edge)
+    closed = _subdivided(surface.positions, surface.triangles, pieces, mesh.mean_edge, 0.0)
     gap = relative_gap * mean_edge(closed[0], closed[1])
     positions = surface.positions if gap == 0.0 else surface.positions + _inwards(body, gap)
-    points, faces, owner = _subdivided(positions, surface.triangles, pieces, mesh.mean_edge)
+    points, faces, owner = _subdivided(positions, surface.triangles, pieces, mesh.mean_edge, gap)
     return points, faces, embed_in_pieces(points, owner, mesh)
 
 
 def _subdivided(
-    positions: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, longest: float
+    positions: np.ndarray, triangles: np.ndarray, pieces: np.ndarray, longest: float, shortest: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return vertices (s,3), faces (f,3), and the piece (s,) of each vertex."""
+    """Return vertices (s,3), faces (f,3), and the piece (s,) of each vertex.
+
+    Edges longer than ``longest``, m, are divided, and edges shorter than ``shortest``, m, collapsed: beside a seam,
+    faces may be thinner than the contact distance.
+    """
     points, faces, owner, start = [], [], [], 0
     for piece in np.unique(pieces):
         whole = subdivide_faces(SurfaceMesh(positions, triangles[pieces[triangles[:, 0]] == piece]), longest)
-        points.append(whole.positions)
-        faces.append(whole.triangles.astype(np.int64) + start)
-        owner.append(np.full(len(whole.positions), piece))
-        start += len(whole.positions)
+        # Two faces that are bisected one after the other have a vertex each in the middle of their common side.
+        kept, index = np.unique(whole.positions, axis=0, return_inverse=True)
+        own = index.ravel()[whole.triangles]
+        a, b = edges_of(own).T
+        short = np.flatnonzero(np.linalg.norm(kept[a] - kept[b], axis=1) < shortest)
+        links = sp.coo_matrix((np.ones(len(short)), (a[short], b[short])), shape=(len(kept), len(kept)))
+        label = connected_components(links, directed=False)[1]
+        kept, own = kept[np.unique(label, return_index=True)[1]], label[own]
+        faces.append(own[(own != np.roll(own, 1, axis=1)).all(axis=1)].astype(np.int64) + start)
+        points.append(kept)
+        owner.append(np.full(len(kept), piece))
+        start += len(kept)
     return np.concatenate(points), np.concatenate(faces), np.concatenate(owner)
 
 

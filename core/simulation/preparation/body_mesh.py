@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import cKDTree
 
+from ...geometry.cuts.manifold_solids import simplified
 from ...geometry.mesh.embedding import Embedding, embed, embed_in_pieces
 from ...geometry.mesh.surface_mesh import SurfaceMesh
 from ...geometry.mesh.tet_mesh import TetMesh, checked_tets
@@ -12,6 +14,12 @@ from ...geometry.tetrahedra.smoothing_domains import geometric_domains
 from ...geometry.tetrahedra.split_tets import split_tets
 from ...geometry.tetrahedra.tetrahedralize import tetrahedralize
 from ...jobs.job.body import Body
+
+FLAT = 1e-6
+"""Distance, relative to the body's size, by which Clean's surface of a split body may move.
+
+The split leaves thin triangles on the outer surface, from which Clean would make many tets.
+"""
 
 
 def given_mesh(body: Body) -> tuple[TetMesh, Embedding]:
@@ -27,10 +35,13 @@ def made_mesh(body: Body) -> tuple[TetMesh, Embedding]:
     if body.seams is None:
         mesh = tetrahedralize(body.surface, body.resolution, body.refinement)
         return mesh, embed(body.surface.positions, mesh)
-    index = body.seams.welded(body.surface)
-    first = np.unique(index, return_index=True)[1]
-    fineness = None if body.refinement is None else body.refinement[first]
-    return _split(body, tetrahedralize(body.seams.before(body.surface), body.resolution, fineness))
+    before = body.seams.original or body.seams.before(body.surface)
+    if body.seams.original is None and body.resolution.method == "clean":
+        before = SurfaceMesh(*simplified(before.positions, before.triangles, FLAT * before.size))
+    fineness = body.refinement
+    if fineness is not None:
+        fineness = fineness[cKDTree(body.surface.positions).query(before.positions)[1]]
+    return _split(body, tetrahedralize(before, body.resolution, fineness))
 
 
 def _split(body: Body, whole: TetMesh) -> tuple[TetMesh, Embedding]:

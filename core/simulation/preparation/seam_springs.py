@@ -3,11 +3,12 @@
 A piece has copies of the vertices of the tets that it shares with others (:mod:`...geometry.tetrahedra.split_tets`).
 Springs of rest length zero join the copies of a vertex in pieces that have a common seam near it. Their stiffness,
 ``FIRM`` times Young's modulus times the size of the tets there, is constant, so no iteration is added. A spring
-represents the area of the seam around its vertex, and is cut in the frame of the nearest point of the seam.
+is cut in the frame of the nearest point of the seam.
 
 A spring tears if the traction ``t`` between the pieces exceeds the strength of the seam: the sum of the spring forces
-nearby, divided by their area. Pressure does not tear: ``t² = max(t_n, 0)² + t_t²`` with the traction t_n along the
-normal of the seam and t_t along the seam [Camacho, Ortiz 1996].
+nearby, divided by their area. The area of a spring is the force that it has under a stress of 1 Pa. Pressure does not
+tear: ``t² = max(t_n, 0)² + t_t²`` with the traction t_n along the normal of the seam and t_t along the seam [Camacho,
+Ortiz 1996].
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from ...geometry.mesh.embedding import Embedding, embed, embed_in_pieces
+from ...geometry.mesh.embedding import Embedding, embed_in_pieces
 from ...geometry.mesh.surface_samples import sample_surface
 from ...geometry.mesh.tet_mesh import TetMesh
+from ...geometry.mesh.vertex_normals import face_normals
 from ...jobs.job.job import Job
 from ...jobs.job.seams import Seams
 from ...mechanics.ties.glue import Glue
 from ...methods.model.model import Model
 from ...methods.subspaces.space import Space
 
-FIRM = 1e3
+FIRM = 3e3
 """Stiffness of a spring, in units of Young's modulus times the mean edge of the tets around its vertex.
 
 A stretched bar then differs from the bar without a seam by 1e-5 of its size at most (``bench attached``).
@@ -40,20 +42,22 @@ REACH = 2.0
 """Largest distance of a vertex from the seam of two pieces that its springs join, in mean edges of the tets."""
 
 AROUND = 1.0
-"""Distance, in mean edges of the tets, up to which spring forces are added for the traction at a spring."""
+"""Distance, in mean edges of the tets, up to which spring forces and areas are added for the traction at a spring."""
+
+LEAST = 0.1
+"""Least such area that counts, relative to the largest area of a single spring. Springs without area tear last."""
 
 
 class _Samples(NamedTuple):
     """Points of seams between two pieces.
 
     ``pair`` (s,): number of the two pieces. ``faces`` (s,): number of the face among those of the pieces of lower
-    number. ``points`` (s,3), m. ``areas`` (s,), m². ``cut_frames`` (s,). ``tear_stress`` (s,), Pa.
+    number. ``points`` (s,3), m. ``cut_frames`` (s,). ``tear_stress`` (s,), Pa.
     """
 
     pair: np.ndarray
     faces: np.ndarray
     points: np.ndarray
-    areas: np.ndarray
     cut_frames: np.ndarray
     tear_stress: np.ndarray
 
@@ -84,30 +88,19 @@ class SeamSprings:
         self.tears = bool(np.isfinite(self._strength).any())
         self._points = space.points(Embedding.joined([_at_vertices(mesh, a), _at_vertices(mesh, b)]))
         if self.tears:
-            self._weigh(mesh, a, samples, at)
-            used, self._corners = np.unique(corners, return_inverse=True)
-            self._corners = self._corners.reshape(-1, 3)
+            chosen = corners[samples.faces[nearest]]
+            self._weigh(model, a, b, at, face_normals(surface.positions[chosen]))
+            used, index = np.unique(chosen, return_inverse=True)
+            self._corners = index.reshape(-1, 3)
             self._faces = space.points(embed_in_pieces(surface.positions[used], seams.pieces[used], mesh))
 
-    def _weigh(self, mesh: TetMesh, a: np.ndarray, samples: _Samples, pair: np.ndarray) -> None:
-        """Set the area of each spring, the faces that it represents, and the springs around it."""
-        whole, parents = mesh.whole, mesh.split.parents[a]
-        found = embed(samples.points, whole)
-        shares = np.maximum(found.barycentric, 0.0)
-        shares /= shares.sum(axis=1, keepdims=True)
-        n, rows = len(whole.rest_positions), np.repeat(np.arange(len(samples.points)), 4)
-        keys, wanted = pair * n + parents, (samples.pair[:, None] * n + whole.tets[found.tet_indices]).ravel()
-        order = np.argsort(keys)
-        place = np.minimum(np.searchsorted(keys[order], wanted), self.count - 1)
-        exists = keys[order][place] == wanted
-        spring, sample = order[place[exists]], rows[exists]
-        values = (shares * samples.areas[:, None]).ravel()[exists]
-        of_samples = sp.csr_matrix((values, (spring, sample)), shape=(self.count, len(samples.points)))
-        self._areas = np.asarray(of_samples.sum(axis=1)).ravel()
-        belongs = sp.csr_matrix((np.ones(len(samples.faces)), (np.arange(len(samples.faces)), samples.faces)))
-        self._of_faces = of_samples @ belongs
-        tree = cKDTree(mesh.rest_positions[a])
-        one, two = tree.query_pairs(AROUND * mesh.mean_edge, output_type="ndarray").T
+    def _weigh(self, model: Model, a: np.ndarray, b: np.ndarray, pair: np.ndarray, normals: np.ndarray) -> None:
+        """Set the area of each spring, and the springs around it. ``normals`` (s,3): of the seam at rest."""
+        mesh, elastic = model.mesh, model.elastic
+        # The nodal forces of the stress 1 Pa are the areas of the surface of the vertices' own piece.
+        of_vertices = elastic.elements.nodal_forces(np.tile(np.eye(3), (len(elastic.weights), 1, 1)), elastic.weights)
+        self._areas = 0.5 * np.sum((of_vertices[a] - of_vertices[b]) * normals, axis=1)
+        one, two = cKDTree(mesh.rest_positions[a]).query_pairs(AROUND * mesh.mean_edge, output_type="ndarray").T
         alike = pair[one] == pair[two]
         one, two = one[alike], two[alike]
         near = sp.csr_matrix((np.ones(len(one)), (one, two)), shape=(self.count, self.count))
@@ -137,16 +130,14 @@ class SeamSprings:
         if not self.tears:
             return broken
         holds = self._holds(self._first_frame + frame - 1.0 + part)
-        forces = (holds * self._stiffness)[:, None] * self.at(frame, part).elongations(positions)
-        area = self._near @ (holds * self._areas)
-        traction = np.divide(self._near @ forces, area[:, None], out=np.zeros_like(forces), where=area[:, None] > 0.0)
-        x = self._faces.positions(positions)[self._corners]
-        normals = self._near @ (self._of_faces @ np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]))
+        forces = self._near @ ((holds * self._stiffness)[:, None] * self.at(frame, part).elongations(positions))
+        area = np.maximum(np.abs(self._near @ (holds * self._areas)), LEAST * float(self._areas.max()))
+        normals = self._near @ face_normals(self._faces.positions(positions)[self._corners])
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
         # The springs pull the first piece against its normal where the seam is under tension.
-        pressure = np.maximum(np.sum(traction * normals, axis=1), 0.0)
-        stress = np.sqrt(np.maximum(np.sum(traction * traction, axis=1) - pressure**2, 0.0))
-        broken[holds & (stress > self._strength)] = 1.0
+        pressure = np.maximum(np.sum(forces * normals, axis=1), 0.0)
+        pull = np.sqrt(np.maximum(np.sum(forces * forces, axis=1) - pressure**2, 0.0))
+        broken[holds & (pull > self._strength * area)] = 1.0
         return broken
 
 
@@ -154,7 +145,7 @@ def _samples(positions: np.ndarray, corners: np.ndarray, pair: np.ndarray, seams
     found = sample_surface(positions, corners, spacing)
     at, weights = corners[found.triangle], found.barycentric
     values = (_interpolated(weights, each[at]) for each in (seams.cut_frames, seams.tear_stress))
-    return _Samples(pair[found.triangle], found.triangle, found.interpolate(positions, corners), found.area, *values)
+    return _Samples(pair[found.triangle], found.triangle, found.interpolate(positions, corners), *values)
 
 
 def _interpolated(weights: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -83,7 +83,7 @@ def test_pieces_have_the_energy_and_mass_of_the_whole_together(piece_of, method,
     of_tets = mesh.split.pieces[mesh.tets[:, 0]]
     volumes = np.bincount(of_tets, mesh.body_volumes)
     box = np.prod([[hi - lo for lo, hi in zip(X.min(axis=0), X.max(axis=0))] for X in _parts(surface, seams)], axis=1)
-    assert np.allclose(volumes, box, rtol=2e-3)
+    assert np.allclose(volumes, box, rtol=5e-3)
 
 
 def _parts(surface, seams):
@@ -95,6 +95,7 @@ def _parts(surface, seams):
 def test_a_glued_body_moves_as_one_that_is_not_split(method, elements, piece_of):
     surface, seams = split_box(piece_of)
     whole = seams.before(surface)
+    seams = replace(seams, original=whole)
     (one, own), (other, frames) = (
         simulated(taut_bar(each, split, method=method, elements=elements))
         for each, split in ((whole, None), (surface, seams))
@@ -154,3 +155,100 @@ def test_split_meshes_are_stored(tmp_path):
     damaged = pack(prepared.model.mesh, prepared.embedding)
     damaged["pieces"] = damaged["pieces"] - 1
     assert unpack(damaged) is None
+
+
+def tearing_bar(frames=10, **fields):
+    """The taut bar, whose seam tears when the bar is stretched by about 7 %."""
+    surface, seams = split_box(halves(), tear_stress=2e3)
+    return seams, taut_bar(surface, seams, frames=frames, **fields)
+
+
+def test_a_seam_tears_at_its_strength():
+    seams, job = tearing_bar()
+    prepared, frames = simulated(job)
+    torn = [0.0 if frame.state.broken is None else frame.state.broken.mean() for frame in frames]
+    assert torn[1] == 0.0 and torn[-1] == 1.0  # 3 % and 20 % of 3e4 Pa
+    assert len(frames[-1].state.broken) == prepared.loads.seams.count
+    assert np.isfinite(surfaces(prepared, frames)).all()
+
+
+def test_pressure_does_not_tear():
+    surface, seams = split_box(halves(), tear_stress=2e3)
+    job = taut_bar(surface, seams)
+    squeezed = 2.0 * surface.positions[job.body.pinned_vertices] - job.body.pin_positions
+    gravity = replace(job.body.solver, gravity=(0.0, 0.0, 0.0))
+    _prepared, frames = simulated(job.with_body(pin_positions=squeezed, solver=gravity))
+    assert frames[-1].state.broken.mean() < 0.1
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "subspace_mixed_fem"])
+def test_resumed_tears_have_the_same_bits(solver):
+    _seams, job = tearing_bar(solver=solver)
+    prepared, frames = simulated(job)
+    for start in (2, 4):
+        again = [each[0] for each in simulate_group([job], [prepare(job)], (start + 1, [frames[start].state]))]
+        for one, other in zip(frames[start + 1 :], again, strict=True):
+            assert all(np.array_equal(a, other.state.arrays()[name]) for name, a in one.state.arrays().items())
+
+
+def test_own_tets_are_split():
+    surface, seams = split_box(halves())
+    whole = tetrahedralize(seams.before(surface), sw.Resolution(method="clean", cells_across=8))
+    # The vertices of the tets come before those of the split surface, and belong to no face.
+    n = len(whole.rest_positions)
+    positions = np.concatenate([whole.rest_positions, surface.positions])
+    own = sw.Seams(np.concatenate([np.zeros(n, dtype=int), seams.pieces]), seams.seam_faces)
+    job = taut_bar(sw.Surface(positions, surface.triangles + n), own)
+    pins = np.flatnonzero(positions[:, 0] < 1e-9)
+    pins = pins[pins >= n]
+    body = sw.Body(surface=job.body.surface, tets=whole.tets, seams=own, materials=sw.Material(), pinned_vertices=pins)
+    prepared, frames = simulated(sw.Job(bodies=body, frame_end=3))
+    assert len(prepared.model.mesh.whole.tets) == len(whole.tets)
+    assert np.isfinite(surfaces(prepared, frames)).all()
+
+
+def test_materials_and_muscles_are_those_of_the_whole():
+    """Painted weights, layers by depth and fibres do not change at a seam."""
+    surface, seams = split_box(halves())
+    whole, index = seams.before(surface), seams.welded(surface)
+    muscle = {"materials": (sw.Material("a", 3e4), sw.Material("b", 3e5))}
+    rows = []
+    for each, split in ((whole, None), (surface, seams)):
+        X = each.positions
+        ends = {"origin": np.flatnonzero(X[:, 0] < 1e-9), "insertion": np.flatnonzero(X[:, 0] > SIZE - 1e-9)}
+        job = taut_bar(each, split).with_body(
+            **muscle,
+            material_weights=np.column_stack([1.0 - X[:, 2] / 0.1, X[:, 2] / 0.1]),
+            stiffness_maps=None,
+            muscles=(sw.Muscle(1, **ends),),
+        )
+        prepared, frames = simulated(job)
+        rows.append(surfaces(prepared, frames))
+    assert np.abs(rows[0][:, index] - rows[1]).max() < 1e-5 * SIZE
+
+
+def test_pieces_collide_and_stand():
+    """A cube of two layers stands on the ground: the pieces neither touch before the cut, nor sink in after it."""
+    layers = {"size": (0.2, 0.2, 0.2), "cells": (4, 4, 4)}
+    surface, seams = split_box(lambda centres: (centres[:, 2] > 0.1).astype(int), cut_frames=8.0, **layers)
+    body = sw.Body(
+        surface=surface,
+        seams=seams,
+        materials=sw.Material(youngs_modulus=3e4),
+        resolution=sw.Resolution(cells_across=6),
+        contact=sw.Contact(self_contact=True, friction=0.5),
+        colliders=(sw.Ground(height=-0.005, friction=0.5),),
+        solver=sw.Solver(max_iterations=40),
+    )
+    steppers = []
+    job = sw.Job(bodies=body, frame_end=14)
+    prepared = prepare(job)
+    frames = [each[0] for each in simulate_group([job], [prepared], begun=steppers.append)]
+    own = steppers[0].surfaces[0]
+    distance = 0.1 * np.linalg.norm(np.diff(own.rest_positions[own.faces], axis=1), axis=2).mean()
+    assert not len(steppers[0].excluded_pairs[0])
+    upper, lower = ((surface.positions[:, 2] == 0.1) & (seams.pieces == k) for k in (1, 0))
+    gaps = [prepared.surface(frame.state.positions)[:, 2] for frame in frames]
+    assert min((z[upper] - z[lower]).min() for z in gaps[:7]) > -0.01 * distance
+    assert min((z[upper] - z[lower]).min() for z in gaps) > -2.0 * distance
+    assert all(report.converged for frame in frames for report in frame.reports)
