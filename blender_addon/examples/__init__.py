@@ -26,7 +26,7 @@ from . import (
     squeezing_hand,
     turning_drum,
 )
-from .attached import balloon_animal, clay_car, sliding_skin, tumbling_ragdoll
+from .attached import balloon_animal, clay_car, cut_jelly, sliding_skin, torn_bread, tumbling_ragdoll
 from .stage import Stage
 
 EXAMPLES: dict[str, ModuleType] = {
@@ -50,6 +50,8 @@ EXAMPLES: dict[str, ModuleType] = {
     "sliding_skin": sliding_skin,
     "balloon_animal": balloon_animal,
     "clay_car": clay_car,
+    "cut_jelly": cut_jelly,
+    "torn_bread": torn_bread,
 }
 
 

@@ -1,1 +1,1 @@
-"""Example scenes of bodies that are attached, inflated or bent for good."""
+"""Example scenes of bodies that are attached, cut, torn, inflated or bent for good."""

@@ -279,6 +279,7 @@ def test_values_follow_the_vertices():
     [
         (CutError, "one piece", {"cutters": knife(y=4.0)}),
         (CutError, "one piece", {"painted": np.ones(8)}),
+        (CutError, "one piece", {"cutters": sw.Cutter("Around", 9.0 * box().positions[None] - 4.0, box().triangles)}),
         (CutError, "Nothing splits", {}),
         (CutError, "out of range", {"fragments": 1}),
         (CutError, "out of range", {"fragments": 3, "tear_stress": 0.0}),
