@@ -75,6 +75,8 @@ def draw_cuts(layout: Any, context: Any, obj: Any) -> None:
         row.operator("sinew.restore_mesh", icon="LOOP_BACK")
     draw_reasons(layout, context, "sinew.split_mesh")
     wrapped(layout, cut_state.split_warning(obj, context.scene), context, "ERROR")
+    if is_split and not obj.sinew.collisions.self_contact:
+        wrapped(layout, "Pieces pass through each other: enable Self under Collisions.", context, "INFO")
 
 
 class SINEW_UL_springs(ItemList, bpy.types.UIList):

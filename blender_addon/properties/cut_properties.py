@@ -55,8 +55,8 @@ class SinewCuts(bpy.types.PropertyGroup):
     )
     edges_across: integer(
         "Edges Across",
-        "Number of edges of the new inner faces along the body's longest side; 20 to 60 are typical",
-        default=32,
+        "Number of edges of the new inner faces along the body's longest side; 10 to 40 are typical",
+        default=20,
         min=4,
         max=200,
     )

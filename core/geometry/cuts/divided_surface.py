@@ -37,6 +37,10 @@ NOTHING = 1e-9
 """Volume of a part, relative to the solid, below which it is a face of the body that lies on a divider."""
 MARGIN = 2.0
 """Distance of the box of level sets from the surface, in edge lengths: near the box they are distorted."""
+ATTEMPTS = 4
+"""Attempts to split: a seam that passes exactly through vertices or edges may touch itself, and is moved a little."""
+NUDGE = np.array([1.0, 0.62, 0.38]) * 1e-3
+"""Displacement of the dividers for each further attempt, in edge lengths."""
 EXACT = 1e-6
 """Distance of a barycentric coordinate from 1 up to which a corner is an original vertex."""
 
@@ -132,8 +136,15 @@ def split_by(surface: SurfaceMesh, dividers: Sequence[Divider], edge: float = 0.
     corners = surface.positions[closed.triangles]
     margin = MARGIN * edge
     box = Box(corners.min(axis=(0, 1)) - margin, corners.max(axis=(0, 1)) + margin, edge)
-    positions, faces, solid, key = _cells(closed, dividers, box)
-    faces = matched(positions, faces, WELDED * size)
+    for attempt in range(ATTEMPTS):
+        moved = [divider.moved(attempt * NUDGE * edge) for divider in dividers]
+        positions, faces, solid, key = _cells(closed, moved, box)
+        try:
+            faces = matched(positions, faces, WELDED * size)
+            break
+        except MeshError:
+            if attempt == ATTEMPTS - 1:
+                raise
     cut, tear, is_free = _seam_values(positions, faces, dividers, edge)
     pieces, slivers = _pieces(positions, faces, is_free, solid, key)
     opposite = opposite_faces(faces)

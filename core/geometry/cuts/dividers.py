@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,9 @@ class Divider(Protocol):
 
     def cells(self, box: Box) -> Sequence[Any]:
         """Return the solids of the cells in a box. The last one may be None: the rest of the box."""
+
+    def moved(self, offset: np.ndarray) -> Divider:
+        """Return the divider displaced by ``offset`` (3,), much less than an edge."""
 
     def across(self, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the cell on the other side of seam points, (p,).
@@ -59,6 +62,10 @@ class FieldDivider:
         """Return the solid where the field is negative, and None."""
         return level_set_solid(self.values, box.low, box.high, box.edge), None
 
+    def moved(self, offset: np.ndarray) -> FieldDivider:
+        """Return the divider displaced by ``offset`` (3,)."""
+        return replace(self, values=lambda points: self.values(points - offset)) if offset.any() else self
+
     def across(self, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the other cell."""
         return 1 - cells
@@ -78,6 +85,10 @@ class FragmentDivider:
     def cells(self, box: Box) -> Sequence[Any]:
         """Return the Voronoi cells."""
         return bounded_cells(self.seeds, box.low, box.high, box.edge)
+
+    def moved(self, offset: np.ndarray) -> FragmentDivider:
+        """Return the cells displaced by ``offset`` (3,)."""
+        return replace(self, seeds=self.seeds + offset)
 
     def across(self, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the nearest seed besides that of the cell itself."""

@@ -137,16 +137,17 @@ def _with_vertices_on_edges(faces: CellFaces, inserted: dict[tuple[int, int], li
 
 
 def _check_closed(positions: np.ndarray, faces: CellFaces) -> None:
-    """Raise MeshError if a solid is open."""
+    """Raise MeshError if a solid is open, or touches itself at an edge."""
     sides = _sides(faces.triangles).reshape(-1, 2)
     cell = np.repeat(faces.cell, 3)
-    forth = np.where(sides[:, 0] < sides[:, 1], 1, -1)
     edges, index = np.unique(np.column_stack([cell, np.sort(sides, axis=1)]), axis=0, return_inverse=True)
-    open_ones = np.flatnonzero(np.bincount(np.ravel(index), forth, minlength=len(edges)) != 0.0)
-    if len(open_ones):
-        at = positions[edges[open_ones[0], 1]]
+    count = np.bincount(np.ravel(index), minlength=len(edges))
+    forth = np.bincount(np.ravel(index), sides[:, 0] < sides[:, 1], minlength=len(edges))
+    wrong = np.flatnonzero((count != 2) | (forth != 1.0))
+    if len(wrong):
+        at = positions[edges[wrong[0], 1]]
         raise MeshError(
-            f"The two sides of a seam do not match at {len(open_ones)} edges, one at ({at[0]:.4g}, {at[1]:.4g}, "
+            f"The two sides of a seam do not match at {len(wrong)} edges, one at ({at[0]:.4g}, {at[1]:.4g}, "
             f"{at[2]:.4g}).",
             "Move the cutter a little, or split with another edge length.",
         )
