@@ -154,6 +154,8 @@ def _unsupported(job: Job, jobs: Sequence[Job]) -> SettingsError:
     off = "turn off its contact settings (Collisions > Collide With in Blender)"
     if any(each.body.ties or each.body.joints for each in jobs):
         uses, off = "ties or joints", "remove its ties and joints"
+    elif job.body.seams is not None and job.body.seams.tears:
+        uses, off = "seams that tear", "let its seams never tear"
     return SettingsError(
         f"“{job.body.name}” uses {uses}, which {job.body.solver.kind.label} cannot compute.",
         f"Choose {labels} for it, or {off}.",

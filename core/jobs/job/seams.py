@@ -64,6 +64,11 @@ class Seams:
         """Number of pieces."""
         return int(self.pieces.max()) + 1
 
+    @property
+    def tears(self) -> bool:
+        """True if a seam may tear."""
+        return bool(np.isfinite(self.tear_stress).any())
+
     def check(self, surface: SurfaceMesh, is_rigid: bool) -> None:
         """Raise SeamError for a rigid body, if the arrays do not fit the surface, or if a face is in two pieces."""
         if is_rigid:

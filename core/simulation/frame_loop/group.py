@@ -364,7 +364,7 @@ def any_contact(jobs: Sequence[Job]) -> bool:
     return (
         len(jobs) > 1
         or bool(body.ties or body.joints)
-        or (body.seams is not None and bool(np.isfinite(body.seams.tear_stress).any()))
+        or (body.seams is not None and body.seams.tears)
         or body.contact.self_contact
         or bool(body.colliders and body.solver.kind.supports_contact)
     )

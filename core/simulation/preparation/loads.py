@@ -67,7 +67,7 @@ class Loads:
 
     Attributes
     ----------
-    seams : springs between the pieces of a split body, or None
+    seams : springs between the pieces of a split body, or None without a seam
 
     Raises
     ------
@@ -104,7 +104,8 @@ class Loads:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
         if body.chamber is not None:
             self._movers += _chambers(body.chamber, body.surface, space, embedding, job.frame_count)
-        self.seams = None if body.seams is None else SeamSprings(job, model, space)
+        has_seams = body.seams is not None and bool(body.seams.seam_faces.any())
+        self.seams = SeamSprings(job, model, space) if has_seams else None
         if self.seams is not None:
             self._movers.append(_HoldingPieces(self.seams))
         if (goal := body.goal) is not None:

@@ -85,7 +85,7 @@ class SeamSprings:
         self._cut_frames, self._strength = samples.cut_frames[nearest], samples.tear_stress[nearest]
         self._stiffness = FIRM * _firmness(mesh, model.youngs_modulus)[a]
         self.count, self.broken = len(a), None
-        self.tears = bool(np.isfinite(self._strength).any())
+        self.tears = seams.tears
         self._points = space.points(Embedding.joined([_at_vertices(mesh, a), _at_vertices(mesh, b)]))
         if self.tears:
             chosen = corners[samples.faces[nearest]]

@@ -24,8 +24,8 @@ from sinew.blender_addon.setup import defaults
 from sinew.core.foundation.errors import MeshError
 from sinew.core.foundation.events import Phase
 from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
-from sinew.core.simulation.preparation import prepare as preparation
-from sinew.core.simulation.preparation.prepare import tetrahedralize
+from sinew.core.simulation.preparation import body_mesh
+from sinew.core.simulation.preparation.body_mesh import tetrahedralize
 
 LAUNCHER = Path(__file__).parents[1] / "command_line.py"
 
@@ -112,7 +112,7 @@ def test_a_body_that_fails_leaves_the_others_their_bakes(scene, capfd, tmp_path,
             raise MeshError("The mesh encloses nothing.", "Close its holes.")
         return tetrahedralize(surface, resolution, *rest)
 
-    monkeypatch.setattr(preparation, "tetrahedralize", hollow)
+    monkeypatch.setattr(body_mesh, "tetrahedralize", hollow)
     before = scene.read_bytes()
     assert command.run(["bake", "--output", str(tmp_path / "out.blend")]) == 1
     assert not (tmp_path / "out.blend").exists() and scene.read_bytes() == before

@@ -162,7 +162,7 @@ def test_what_the_library_refuses_takes_the_bake_before_it_along(body, saved, mo
 
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     body.sinew.cells_across = 5
-    monkeypatch.setattr("sinew.core.simulation.preparation.prepare.tetrahedralize", hollow)
+    monkeypatch.setattr("sinew.core.simulation.preparation.body_mesh.tetrahedralize", hollow)
     with pytest.raises(RuntimeError, match="encloses nothing. Close"):
         bpy.ops.sinew.bake()
     record = body.sinew.bake

@@ -172,6 +172,12 @@ def test_a_seam_tears_at_its_strength():
     assert np.isfinite(surfaces(prepared, frames)).all()
 
 
+def test_a_solver_without_contact_refuses_tears():
+    _seams, job = tearing_bar(solver="conjac_published")
+    with pytest.raises(sw.SinewError, match="seams that tear"):
+        next(simulate_group([job], [prepare(job)]))
+
+
 def test_pressure_does_not_tear():
     surface, seams = split_box(halves(), tear_stress=2e3)
     job = taut_bar(surface, seams)

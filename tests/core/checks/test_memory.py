@@ -184,7 +184,7 @@ def test_nothing_fits_at_all():
 
 def test_preparing_a_job_asks_before_it_fills_the_body(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: int(BASE) + 10**7)
-    monkeypatch.setattr(prepare, "tetrahedralize", lambda *_: pytest.fail("tetrahedra were made"))
+    monkeypatch.setattr(prepare, "made_mesh", lambda *_: pytest.fail("tetrahedra were made"))
     with pytest.raises(NotEnoughMemoryError):
         prepare.prepare(at(60))
 

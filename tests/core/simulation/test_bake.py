@@ -21,7 +21,7 @@ from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.jobs.store.frame_store import FrameStore
 from sinew.core.numerics.linear_solvers import registry
 from sinew.core.simulation.frame_loop.bake import bake, build_mesh
-from sinew.core.simulation.preparation import prepare as preparation
+from sinew.core.simulation.preparation import body_mesh
 
 from ..jobs import shaken_bar
 
@@ -209,7 +209,7 @@ def test_cached_tetrahedra_are_used(tmp_path, monkeypatch):
     job = shaken_bar(frames=2)
     store = FrameStore.create(tmp_path / "bake", job)
     build_mesh(job, store)
-    monkeypatch.setattr(preparation, "tetrahedralize", None)
+    monkeypatch.setattr(body_mesh, "tetrahedralize", None)
     assert bake(job, FrameStore.create(store.folder, job)) == "done"
 
 
