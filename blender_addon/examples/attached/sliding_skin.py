@@ -17,10 +17,11 @@ THICKNESS, CELLS, ARM_CELLS, STIFFNESS = 0.016, 24, 18, 3e4
 def build(stage: Stage) -> Any:
     """Build the arm of the example *Curling Arm* and the skin around it. Returns the skin."""
     arm = curling_arm.build(stage)
-    shell = stage.add("Skin", arm.data.copy())
+    shell = stage.add("Skin", arm.data)
     solidify = shell.modifiers.new("Solidify", "SOLIDIFY")
     solidify.thickness, solidify.offset, solidify.use_even_offset = THICKNESS, 1.0, True
     shell.data = stage.evaluated(shell)
+    shell.data.name = "Skin"
     shell.modifiers.clear()
     shell.vertex_groups.clear()
     shell.data.materials.clear()
