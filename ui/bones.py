@@ -27,7 +27,7 @@ def draw_joint(layout: Any, context: Any, obj: Any) -> None:
         for name in ("lower", "upper") if joint.kind == "hinge" else ("cone",):
             limits.prop(joint, name)
     if joint.kind not in ("weld", "NONE"):
-        column.prop(joint, "stiffness")
+        column.prop(joint, "stiffness", text="Stiffness")  # with its unit it would be cut off
     draw_keyed(column, obj.parent.data.sinew, "follow")
     draw_keyed(column, joint, "follow")
     wrapped(layout, joint_words.joint_words(obj), context, "INFO")
