@@ -62,3 +62,4 @@ def draw_pressure(layout: Any, context: Any, obj: Any) -> None:
     draw_keyed(column, settings, "pressure")
     column.prop(settings, "is_gas")
     column.prop_search(settings, "vertex_group", obj, "vertex_groups")
+    column.prop(settings, "shared")

@@ -99,7 +99,13 @@ def _meet(one: Any, other: Any) -> bool:
 
 
 def _are_coupled(one: Any, other: Any) -> bool:
-    return _meet(one, other) or other in tie_partners(one) or one in tie_partners(other)
+    is_tied = other in tie_partners(one) or one in tie_partners(other)
+    return is_tied or _meet(one, other) or _shared_chamber(one) == _shared_chamber(other) != ""
+
+
+def _shared_chamber(obj: Any) -> str:
+    chamber = obj.sinew.chamber
+    return chamber.shared if chamber.enabled else ""
 
 
 def _wants(obj: Any, other: Any) -> bool:

@@ -159,6 +159,11 @@ class SinewChamber(bpy.types.PropertyGroup):
         "the whole inside",
     )
     is_gas: mirrored(Chamber, "is_gas", "Gas")
+    shared: text(
+        "Shared",
+        "Name of a chamber that several bodies enclose together: a tyre and its rim, the halves of a ball. Give all of "
+        "them the same name, and touching borders",
+    )
     pressure: number(
         "Pressure (Pa)",
         "Pressure above that of the air, Pa: party balloon 3000, bicycle tire 300000. Key it to inflate and deflate",

@@ -129,7 +129,7 @@ class BodySampler:
                 f"The vertex group “{settings.vertex_group}” of the chamber {gone}.",
                 "Assign all vertices around the chamber with weight 1, or clear Chamber under Pressure.",
             )
-        return Chamber(settings.is_gas, around, self._pressure.samples())
+        return Chamber(settings.is_gas, around, self._pressure.samples(), settings.shared)
 
     def _goal(self) -> Spring | None:
         """Return the goal, a soft pull to animated positions, as a spring.

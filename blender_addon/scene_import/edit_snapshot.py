@@ -76,7 +76,12 @@ def snapshot(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
         "springs": springs,
         "ties": (ties, bone_of(obj) and _joint(obj, animated)),
         "pressure": chamber.enabled
-        and (chamber.vertex_group, chamber.is_gas, "sinew.chamber.pressure" in animated or chamber.pressure),
+        and (
+            chamber.vertex_group,
+            chamber.shared,
+            chamber.is_gas,
+            "sinew.chamber.pressure" in animated or chamber.pressure,
+        ),
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],

@@ -62,8 +62,9 @@ def all_in_contact(first: Thing, others: Sequence[Thing], connected: Callable[[T
 
 
 def are_coupled(a: Body, b: Body) -> bool:
-    """Return True if two bodies can collide or are tied."""
-    return are_tied(a, b) or can_collide(a, b)
+    """Return True if two bodies can collide, are tied or share a chamber."""
+    shared = [body.chamber.shared for body in (a, b) if body.chamber is not None]
+    return are_tied(a, b) or can_collide(a, b) or (len(shared) == 2 and shared[0] == shared[1] != "")
 
 
 def are_tied(a: Body, b: Body) -> bool:

@@ -78,6 +78,7 @@
     [chamber]                         # pressure in cavities, or inside; fields of Chamber
     pressure = [[1, 0], [20, 3000]]   # Pa above that of the air, by frame, or one number
     # box or vertices                 # all vertices around the one chamber; default: every cavity
+    # shared = "Tyre"                 # name of a chamber that several bodies enclose together
 
     [goal]                            # vertices pulled to their rest positions plus motion
     weights = [0, 0.5, 1]             # 0 to 1 per surface vertex; or box or vertices, with weights of 1

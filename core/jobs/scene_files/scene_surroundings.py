@@ -58,10 +58,11 @@ def read_chamber(scene: dict[str, Any], body: Reading) -> Chamber | None:
     """Return the pressure that the ``[chamber]`` table describes, or None without this table."""
     if "chamber" not in scene:
         return None
-    table = Table(scene["chamber"], "chamber", body, WHERE | {"is_gas", "pressure"})
+    table = Table(scene["chamber"], "chamber", body, WHERE | {"is_gas", "pressure", "shared"})
     vertices = table.chosen() if WHERE & table.entries.keys() else ()
     is_gas = table.switch("is_gas") if "is_gas" in table else True
-    return Chamber(is_gas, vertices, table.keyed("pressure", example="NUMBER, in Pa"))
+    pressure = table.keyed("pressure", example="NUMBER, in Pa")
+    return Chamber(is_gas, vertices, pressure, table.text("shared", ""))
 
 
 def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:

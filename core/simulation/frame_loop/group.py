@@ -28,6 +28,7 @@ from ...numerics.optimization.step_report import StepReport
 from ..contact_setup.collision_surfaces import CollisionSurface
 from ..contact_setup.contact_group import ContactGroup
 from ..preparation.prepare import Prepared, Stopped
+from ..tie_setup.group_chambers import GroupChambers
 from ..tie_setup.group_joints import GroupJoints
 from ..tie_setup.group_ties import GroupTies
 from .body_timeline import BodyTimeline
@@ -62,7 +63,8 @@ class GroupStepper:
         self._theta = settings.theta if extrapolates else 1.0
         self._ties = GroupTies(jobs, prepared, self._colliders)
         self._joints = GroupJoints(jobs, prepared, self._colliders)
-        self._attached = self._ties.pairs | self._joints.pairs
+        self._chambers = GroupChambers(jobs, prepared)
+        self._attached = self._ties.pairs | self._joints.pairs | self._chambers.pairs
         self._seams = {k: each.loads.seams for k, each in enumerate(prepared) if each.loads.seams is not None}
         self._tears = any(seams.tears for seams in self._seams.values())
         self._broken: np.ndarray | None = None
@@ -235,7 +237,8 @@ class GroupStepper:
         def acting(theta: float) -> tuple[Load, ...]:
             ties = self._ties.loads(space, bodies, at, part, self._broken)
             joints = self._joints.loads(space, bodies, at, part)
-            return *self._acting(island, bodies, at, substep, theta), *ties, *joints, *island.loads
+            chambers = self._chambers.loads(space, bodies, at, part)
+            return *self._acting(island, bodies, at, substep, theta), *ties, *joints, *chambers, *island.loads
 
         try:
             state, report = island.solver.step(state, given, self._lead.time_step, acting)
@@ -358,12 +361,13 @@ def any_contact(jobs: Sequence[Job]) -> bool:
     """Return True if bodies baked together can be in IPC contact.
 
     The contact may be with each other, with themselves, or with colliders. Contact with colliders counts only if the
-    solver supports IPC contact. Ties, joints and seams that may tear count, too.
+    solver supports IPC contact. Ties, joints, shared chambers and seams that may tear count, too.
     """
     body = jobs[0].body
     return (
         len(jobs) > 1
         or bool(body.ties or body.joints)
+        or (body.chamber is not None and bool(body.chamber.shared))
         or (body.seams is not None and body.seams.tears)
         or body.contact.self_contact
         or bool(body.colliders and body.solver.kind.supports_contact)

@@ -10,6 +10,7 @@ from sinew.blender_addon.drawing import overlay_contacts
 from sinew.blender_addon.jobs import job_queue
 from sinew.blender_addon.objects import contact_groups
 from sinew.blender_addon.scene_import.colliders_in import collider_objects
+from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import forecasts
 from sinew.blender_addon.window.stepwise import at_once
 from sinew.core.foundation.errors import SinewError, StoreError
@@ -100,6 +101,16 @@ def test_killed_and_resumed_it_has_the_same_bits(boxes, are_tied):
     assert [obj.sinew.bake.status for obj in boxes] == ["DONE"] * 2, low.sinew.bake.message
     for obj, before in zip(boxes, whole):
         np.testing.assert_array_equal(frames_of(obj), before)
+
+
+def test_bodies_around_one_chamber_are_baked_together(boxes):
+    low, high = boxes
+    for obj in boxes:
+        obj.sinew.collisions.contact_bodies, obj.sinew.chamber.enabled = False, True
+    assert contact_groups.group_of(low, bpy.context) == [low]
+    low.sinew.chamber.shared = high.sinew.chamber.shared = "Ball"
+    assert contact_groups.group_of(low, bpy.context) == [high, low]
+    assert make_job(low, bpy.context).body.chamber.shared == "Ball"
 
 
 def test_who_meets_whom(boxes, add_mesh):

@@ -18,6 +18,7 @@ from sinew.core.jobs.job.body import Body
 from sinew.core.jobs.job.chamber import Chamber
 from sinew.core.jobs.job.groups import grouped_jobs
 from sinew.core.jobs.job.job import Job
+from sinew.core.jobs.job.tie import Tie
 from sinew.core.mechanics.forces.chamber_pressure import ATMOSPHERE, ChamberPressure
 from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
 from sinew.core.mechanics.forces.step_potential import Motion
@@ -128,3 +129,39 @@ def test_cavities_are_found_and_what_is_wrong_is_told():
         Job(bodies=(cube(chamber=Chamber(pressure=np.array([0.0, 1.0]))),), frame_end=6).check()
     with pytest.raises(ChamberError, match="names vertices that do not exist"):
         Job(bodies=(cube(chamber=Chamber(vertices=np.array([999]))),), frame_end=6).check()
+
+
+def shared_cubes(**fields) -> list[Body]:
+    """Two cubes glued to each other, whose outer faces enclose one chamber; its pressure is in ``fields``."""
+    cubes = []
+    for name, at, touching in (("A", 0.0, 0.2), ("B", 0.2, 0.2)):
+        body = cube(name, (at, 0.0, 0.0), ties=(Tie("A"),) if name == "B" else ())
+        x, *across = body.surface.positions.T
+        within = np.all([(0.01 < each) & (each < 0.19) for each in across], axis=0)
+        around = np.flatnonzero(~(np.isclose(x, touching) & within))
+        cubes.append(replace(body, chamber=Chamber(vertices=around, shared="Both", **fields)))
+    return cubes
+
+
+@pytest.mark.parametrize("is_gas", [False, True])
+def test_neighbours_share_a_chamber(is_gas):
+    """Two glued cubes around one chamber swell as one body of their size does."""
+    fields = {"is_gas": is_gas, "pressure": np.linspace(0.0, 1e4, 6)}
+    mesh = block((6, 3, 3), (0.4, 0.2, 0.2))
+    material, still = MaterialSettings(youngs_modulus=1e5, poissons_ratio=0.3), cube().solver
+    whole = Body.of_tets(mesh.rest_positions, mesh.tets, materials=material, solver=still, chamber=Chamber(**fields))
+    (end,), _reports = played(whole)
+    ends, reports = played(*shared_cubes(**fields))
+    assert all(report.converged for report in reports)
+    both = np.concatenate(ends)
+    np.testing.assert_allclose(np.ptp(both, axis=0), np.ptp(end, axis=0), rtol=2e-3)
+    assert np.ptp(end, axis=0)[0] > 1.01 * 0.4
+
+
+def test_what_is_wrong_with_a_shared_chamber_is_told():
+    one, other = shared_cubes(pressure=np.array([1e3]))
+    with pytest.raises(ChamberError, match="leaks: the surface of “Both” is open"):
+        played(one)
+    changed = replace(other, chamber=replace(other.chamber, pressure=np.array([2e3])))
+    with pytest.raises(ChamberError, match="“A” and “B” give the chamber “Both” different pressures"):
+        played(one, changed)
