@@ -47,7 +47,7 @@ class CellFaces:
 
 
 def matched(positions: np.ndarray, faces: CellFaces, tolerance: float) -> CellFaces:
-    """Return the faces with coincident seams. Vertices keep their indices; some are no longer used.
+    """Return the faces with the same triangles on both sides of each seam. Vertex indices stay; some are unused.
 
     ``positions`` (n,3): vertices. Of several that coincide, the first is kept. ``tolerance``: distance up to which
     vertices coincide. Raises MeshError if the borders of a seam differ by more than the tolerance.

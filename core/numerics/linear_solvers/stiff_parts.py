@@ -99,7 +99,7 @@ def thin_stiff_vertices(
     parts = connected_components(graph, directed=False)[1]
     at = np.searchsorted(free, inside)
     slender = _slenderness(rest_positions[inside], parts, groups[at])
-    slender[np.isin(inside, tets[is_alone])[np.unique(parts, return_index=True)[1]]] = np.inf
+    slender[parts[np.isin(inside, tets[is_alone])]] = np.inf
     cost = np.bincount(parts, weights=factor_blocks(pattern, any_order(pattern)))
     thinnest = np.argsort(-slender, kind="stable")
     is_cheap = np.empty(len(cost), dtype=bool)

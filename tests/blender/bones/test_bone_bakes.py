@@ -167,7 +167,7 @@ def test_a_bake_is_resumed_and_baked_again(arm, ragdoll, evaluated):
 
 
 def test_the_file_keeps_both_actions(arm, ragdoll, saved, evaluated):
-    """And the command bakes it anew from the artist's."""
+    """A bake by the command starts from the artist's action, not from the baked one."""
     keyed(arm.pose.bones["Upper"], "location", (1, (0.0, 0.0, 0.0)), (8, (0.0, 1.0, 0.0)))
     arm.animation_data.action.name = "Wave"
     bodies = ragdoll()

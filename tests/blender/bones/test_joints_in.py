@@ -1,4 +1,4 @@
-"""Joints, limits and the animation of bone bodies in their job; what is wrong is reported."""
+"""Jobs of bone bodies have the joints, limits and animation of the bones; errors name what is wrong."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_swept_cutter_splits_a_body_into_closed_pieces(kind):
     seam = columns_of(mesh.attributes["sinew_seam"].data, "value", 1, bool)[:, 0]
     assert (slot[seam] == materials).all() and (slot[~seam] == materials).sum() < 60 * (kind == "monkey") + 1
     sizes = columns_of(mesh.polygons, "loop_total", 1, np.int32)[:, 0]
-    assert (sizes == 4).sum() > 0.5 * count or kind == "cube"  # what is not cut keeps its quads
+    assert (sizes == 4).sum() > 0.5 * count or kind == "cube"  # quads that no seam crosses stay quads
 
     job = make_job(obj, bpy.context)
     seams = job.body.seams

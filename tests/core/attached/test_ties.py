@@ -182,7 +182,7 @@ def test_glued_bodies_collide_away_from_the_tie(method):
 
 @pytest.mark.parametrize("slides", [False, True])
 def test_tied_regions_do_not_collide(slides):
-    """Of two triangles, points at which they are tied collide with other points, unless they slide along these."""
+    """Tied vertices of two triangles collide with other vertices only, and not at all if the tie slides."""
     faces = np.array([[0, 1, 2], [3, 4, 5]])
     X = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     bodies, none = np.repeat([0, 1], 3), np.zeros(6, dtype=bool)

@@ -134,6 +134,18 @@ def test_bones_are_thin_and_cubes_are_not():
     assert not len(thin_stiff_vertices(X, tets, stiffness, free, grouped(X, tets, stiffness, free)))
 
 
+def test_a_rigid_tet_is_exact_at_any_stiffness():
+    """Its vertices are found although it is neither thin nor stiffer than the block; a larger island is not."""
+    mesh, island = block((4, 2, 2), (4, 2, 2)), block((1, 1, 1), (1, 1, 1))
+    n, m = len(mesh.rest_positions), len(island.rest_positions)
+    corners = np.vstack([np.zeros(3), np.eye(3)])
+    X = np.concatenate([mesh.rest_positions, island.rest_positions + 10.0, corners + 20.0])
+    tets = np.concatenate([mesh.tets, island.tets + n, np.arange(4)[None] + n + m])
+    free, stiffness = np.arange(len(X)), np.full(len(tets), 1e5)
+    found = thin_stiff_vertices(X, tets, stiffness, free, grouped(X, tets, stiffness, free))
+    assert np.array_equal(found, np.arange(n + m, n + m + 4))
+
+
 def test_stiff_parts_are_groups_of_their_own():
     """Two stiff cubes in a soft block, and an island: each vertex of a stiff tet is in its part's groups."""
     mesh = block((9, 3, 3), (9, 3, 3))
