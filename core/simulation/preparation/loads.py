@@ -202,13 +202,19 @@ class _Chamber:
 
     def __init__(self, chamber: Chamber, points: Any, triangles: np.ndarray, volume: float, frames: int) -> None:
         self._chamber, self._points, self._triangles, self._frames = chamber, points, triangles, frames
-        self._volume = volume if chamber.is_gas else None
+        self._volume = volume
 
     def at(self, step: _Substep) -> ChamberPressure:
         """Return the load in a substep."""
-        track = self._chamber.pressure
-        pressure = track[0] if len(track) == 1 else track_at(track, self._frames, step.frame, step.now)
-        return ChamberPressure(self._points, self._triangles, float(pressure), self._volume)
+        pressure = pressure_at(self._chamber, self._frames, step.frame, step.now)
+        volume = self._volume if self._chamber.is_gas else None
+        return ChamberPressure(self._points, self._triangles, pressure, volume)
+
+
+def pressure_at(chamber: Chamber, frames: int, frame: int, fraction: float) -> float:
+    """Return the pressure that a chamber is given at a time, Pa, as in :func:`track_at`."""
+    track = chamber.pressure
+    return float(track[0] if len(track) == 1 else track_at(track, frames, frame, fraction))
 
 
 def _chambers(

@@ -17,7 +17,7 @@ from ...jobs.job.chamber import Chamber
 from ...jobs.job.job import Job
 from ...mechanics.forces.chamber_pressure import ChamberPressure
 from ...methods.subspaces.space import Space
-from ..preparation.loads import track_at
+from ..preparation.loads import pressure_at
 from ..preparation.prepare import Prepared
 
 TOUCHING = 1e-3
@@ -60,7 +60,7 @@ class GroupChambers:
     def loads(self, space: Space, bodies: Sequence[int], at: int, part: float) -> Iterator[ChamberPressure]:
         """Yield the pressures in the chambers of an island at a time.
 
-        ``space``: merged space of the ``bodies`` (indices). ``at``, ``part``: the time, as in ``track_at``.
+        ``space``: merged space of the ``bodies`` (indices). ``at``, ``part``: the time, as in ``pressure_at``.
         """
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
         start = {k: int(first) for k, first in zip(bodies, firsts)}
@@ -68,9 +68,9 @@ class GroupChambers:
             if each.bodies[0] in start:
                 parts = zip(each.bodies, each.vertices)
                 points = [self._prepared[k].embedding.take(used).shifted(start[k]) for k, used in parts]
-                track, volume = each.chamber.pressure, each.volume if each.chamber.is_gas else None
-                pressure = track[0] if len(track) == 1 else track_at(track, self._frames, at, part)
-                yield ChamberPressure(space.points(Embedding.joined(points)), each.triangles, float(pressure), volume)
+                pressure = pressure_at(each.chamber, self._frames, at, part)
+                volume = each.volume if each.chamber.is_gas else None
+                yield ChamberPressure(space.points(Embedding.joined(points)), each.triangles, pressure, volume)
 
 
 def _found(jobs: Sequence[Job], bodies: Sequence[int]) -> _SharedChamber:
