@@ -15,7 +15,7 @@ from ...core.foundation.schema.settings import SolverSettings
 from ...core.methods.solvers import make_solver
 from ...core.methods.subspaces.reduced_model import ReducedModel, skinning_subspace
 from ...core.methods.subspaces.reduced_stiffness import ReducedStiffness
-from ...core.numerics.linear_solvers.blas_threads import one_blas_thread
+from ...core.numerics.linear_solvers.blas import one_blas_thread
 from ...core.simulation.frame_loop.compile_kernels import warm_up
 from ..bodies import bent_beam
 from ..measures import EARTH, PARTS, iteration_cost, shortest

@@ -70,7 +70,7 @@ def _items(count: int) -> np.ndarray:
 
 
 @intrinsic
-def _add(_context, items, index, number):
+def atomic_add(_context: Any, items: Any, index: Any, number: Any) -> Any:
     """Add ``number`` to ``items[index]`` atomically and return the previous value."""
 
     def build(context, builder, signature, arguments):
@@ -84,19 +84,19 @@ def _add(_context, items, index, number):
 @inner_kernel
 def take(items):
     """Return the index of the next unprocessed item for the calling thread, or -1 if none is left."""
-    item = _add(items, _NEXT, 1)
+    item = atomic_add(items, _NEXT, 1)
     return item if item < items[_COUNT] else -1
 
 
 @inner_kernel
 def done(items):
     """Increase the number of finished items by one."""
-    _add(items, _DONE, 1)
+    atomic_add(items, _DONE, 1)
 
 
 @kernel
 def _all_done(items, looks):
     for _ in range(looks):
-        if _add(items, _DONE, 0) == items[_COUNT]:
+        if atomic_add(items, _DONE, 0) == items[_COUNT]:
             return True
     return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...foundation.kernels.jit import inlined, parallel_kernel
+from ...foundation.kernels.jit import inlined, inner_kernel, parallel_kernel
 from .elements import ElementNodes
 from .pairs import Pairs
 from .sparsity import NONE, gathered, sum_blocks
@@ -88,6 +88,13 @@ def _fill_blocks(begin, end, gather_starts, slots, transposed, blocks, out):
 
 @parallel_kernel
 def _multiply(begin, end, starts, columns, values, pair_starts, pair_columns, pair_values, x, out):
+    multiply_rows(begin, end, (starts, columns, values, pair_starts, pair_columns, pair_values), x, out)
+
+
+@inner_kernel
+def multiply_rows(begin, end, matrix, x, out):
+    """Compute the rows ``begin`` to ``end - 1`` of the product of a matrix, :meth:`BlockRows.arrays`, with x (f,3)."""
+    starts, columns, values, pair_starts, pair_columns, pair_values = matrix
     for v in range(begin, end):
         a = _row_product(starts[v], starts[v + 1], columns, values, x)
         b = _row_product(pair_starts[v], pair_starts[v + 1], pair_columns, pair_values, x)

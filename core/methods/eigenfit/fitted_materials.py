@@ -28,7 +28,7 @@ import numpy as np
 
 from ...mechanics.forces.stabilization import Stabilization
 from ...mechanics.forces.step_potential import Load
-from ...numerics.linear_solvers.blas_threads import one_blas_thread
+from ...numerics.linear_solvers.blas import one_blas_thread
 from ..subspaces.space import Space
 from .matching import Pairs, Spectra, target_modal_stiffness
 from .near_modes import near_modes, track_modes

@@ -28,7 +28,7 @@ from ...mechanics.forces.body_forces import InertiaPotential
 from ...mechanics.forces.node_inertia import NodeInertia
 from ...mechanics.forces.step_potential import LoadsOrFactory, LowRankPotential
 from ...numerics.integrators import backward_euler, bdf2
-from ...numerics.linear_solvers.blas_threads import one_blas_thread
+from ...numerics.linear_solvers.blas import one_blas_thread
 from ...numerics.linear_solvers.registry import Choice
 from ...numerics.optimization.line_search import backtrack
 from ...numerics.optimization.step_report import REDONE_BY, Iteration, StepReport

@@ -25,7 +25,7 @@ from ...geometry.mesh.tet_mesh import TetMesh
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
 from ...mechanics.energies.tangent import Tangent
 from ...mechanics.fibres.fibre_vectors import FibreVectors
-from ...numerics.linear_solvers.blas_threads import one_blas_thread
+from ...numerics.linear_solvers.blas import one_blas_thread
 from ...numerics.linear_solvers.registry import Choice
 from ..model.model import Model, Slices
 from ..model.state import State

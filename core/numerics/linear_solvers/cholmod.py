@@ -22,7 +22,7 @@ from ...foundation.kernels.jit import inner_kernel, summing_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 from ...foundation.kernels.simd_math import LANES
 from ...mechanics.assembly.sparsity import Pattern
-from .blas_kernels import load_cvxopt
+from .blas import load_cvxopt
 from .ordering import METIS, METIS_FROM, expand, factor_entries, lower_of_ones, sparsest
 from .protocol import not_definite
 

@@ -10,18 +10,15 @@ coarse space of the deflation. So ``b.x = x.A x > 0``: x is a descent direction,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy.linalg
 
-from ...foundation.kernels.jit import parallel_kernel
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
 from ...mechanics.assembly.pairs import Pairs
-from .blas_threads import one_blas_thread
 from .body import Body
 from .deflation import AffineDeflation
+from .iteration import Limits, Solution, iterate
 from .preconditioner import Preconditioner
 from .protocol import DirectSolver, ErrorEstimate
 from .stiff_parts import largest_contrast, thin_stiff_vertices, vertex_groups
@@ -82,8 +79,7 @@ class ConjugateGradients:
         self._kind, self._tolerance = solver, tolerance
         self._partition(body.shear_modulus, groups)
         self._weak = self._systems = self._total = 0
-        self._lengths: list[float] = []
-        self._ratios: list[float] = []
+        self._last: Solution
         self.residual_work = 0.0
         self.is_indefinite = False
         self.low_rank: LowRank | None = None
@@ -110,7 +106,7 @@ class ConjugateGradients:
     @property
     def iterations(self) -> int:
         """Number of iterations of the last solution."""
-        return len(self._lengths)
+        return len(self._last.lengths)
 
     @property
     def factor_entries(self) -> int | None:
@@ -175,52 +171,15 @@ class ConjugateGradients:
         return x
 
     def _solve(self, b: np.ndarray, tolerance: float) -> np.ndarray:
-        with one_blas_thread():
-            return self._iterate(b, tolerance)
-
-    def _iterate(self, b: np.ndarray, tolerance: float) -> np.ndarray:
-        x = self._deflation.start(b)
-        r = b - self._times(x)
-        self._lengths, self._ratios, self.is_indefinite = [], [], False
-        p, before = np.zeros_like(b), 1.0
-        for _ in range(self.most_iterations):
-            z, work = self._preconditioned(r)
-            if not work > tolerance**2 * max(_dot(b, x), 0.0) and self._is_small(z, x):
-                break
-            p = z + (work / before) * p
-            Ap = self._times(p)
-            curvature = _dot(p, Ap)
-            if curvature <= 0.0:
-                # Indefinite: keep the minimiser over the directions so far, or else the preconditioned gradient.
-                x, self.is_indefinite = x if x.any() else p, True
-                break
-            if self._lengths:
-                self._ratios.append(work / before)
-            self._lengths.append(work / curvature)
-            _advance(len(x), work / curvature, p, Ap, x, r)
-            before = work
-        self._residual = r
-        self.residual_work = -_dot(x, r)
-        return x
-
-    def _is_small(self, z: np.ndarray, x: np.ndarray) -> bool:
-        """Return True if the preconditioned residual z (f,3) is small beside the solution x (f,3)."""
-        return float(np.abs(z).max()) <= min(MOVEMENT * float(np.abs(x).max()), self._farthest)
+        limits = Limits(tolerance, MOVEMENT, self._farthest, self.most_iterations)
+        solution = iterate(self._A, self._preconditioner, self._deflation, self.low_rank, b, limits)
+        self._last, self.is_indefinite, self.residual_work = solution, solution.is_indefinite, solution.residual_work
+        return solution.x
 
     def solve_columns(self, x: np.ndarray) -> None:
         """Solve k right-hand sides x (n,3,k) in place, one after the other."""
         for k in range(x.shape[2]):
             x[self.free, :, k] = self._solve(x[self.free, :, k], EXACT_TOLERANCE)
-
-    def _times(self, x: np.ndarray) -> np.ndarray:
-        product = self._A.times(x)
-        return product if self.low_rank is None else product + self.low_rank.times(x)
-
-    def _preconditioned(self, r: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the preconditioned and deflated residual z (f,3), and the product ``r . z``."""
-        z = self._preconditioner.solve(r)
-        self._deflation.correct(r, z)
-        return z, _dot(r, z)
 
     def error_estimate(self) -> ErrorEstimate:
         """Return the estimated error of the last solution.
@@ -230,35 +189,21 @@ class ConjugateGradients:
         iteration's tridiagonal matrix approximates theta (Golub and Meurant, "Matrices, Moments and Quadrature with
         Applications", 2010).
         """
-        with one_blas_thread():
-            z, work = self._preconditioned(self._residual)
-        theta = smallest_ritz_value(self._lengths, self._ratios)
-        return ErrorEstimate(max(work, 0.0) / theta, float(np.linalg.norm(z, axis=1).max(initial=0.0)) / theta)
+        last = self._last
+        theta = smallest_ritz_value(last.lengths, last.ratios)
+        movement = float(np.linalg.norm(last.z, axis=1).max(initial=0.0))
+        return ErrorEstimate(max(last.work, 0.0) / theta, movement / theta)
 
 
-def smallest_ritz_value(lengths: Sequence[float], ratios: Sequence[float]) -> float:
+def smallest_ritz_value(lengths: np.ndarray, ratios: np.ndarray) -> float:
     """Return the smallest eigenvalue of the iteration's tridiagonal matrix; 1 without an iteration.
 
     ``lengths`` (k,): step lengths. ``ratios`` (k-1,): ratios of successive products of residual and preconditioned
     residual.
     """
-    if not lengths:
+    if not len(lengths):
         return 1.0
-    steps, changes = np.array(lengths), np.array(ratios)
+    steps, changes = lengths, ratios
     diagonal = 1.0 / steps
     diagonal[1:] += changes / steps[:-1]
     return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(changes) / steps[:-1])[0])
-
-
-def _dot(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the scalar product, with the same bits on any number of threads: einsum does not call the BLAS."""
-    return float(np.einsum("i,i->", x.ravel(), y.ravel()))
-
-
-@parallel_kernel
-def _advance(begin, end, length, p, Ap, x, r):
-    """Add ``length`` times p to x, and subtract ``length`` times A p from the residual r."""
-    for v in range(begin, end):
-        for i in range(3):
-            x[v, i] += length * p[v, i]
-            r[v, i] -= length * Ap[v, i]

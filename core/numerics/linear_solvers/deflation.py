@@ -17,19 +17,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
-from ...foundation.kernels.jit import inlined, parallel_kernel
+from ...foundation.kernels.jit import inlined, inner_kernel, parallel_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
-from .blas_threads import one_blas_thread
+from .blas import one_blas_thread
 
 DEGENERATE = 1e-6
 """Least relative norm of a basis function after orthogonalisation against the earlier functions of its group. Functions
 with a smaller norm are omitted; flat groups have such functions.
 """
-
-PARTS = 64
-"""Number of parts into which rows are divided for sums. It does not depend on the number of threads."""
 
 
 class AffineDeflation:
@@ -73,7 +70,7 @@ class AffineDeflation:
         E = np.zeros((12 * self.count, 12 * self.count))
         arrays = self._starts, self._near, self._AW
         _coarse_matrix(self.count, self._begins, self._members, self._basis, *arrays, E)
-        self._low_rank = low_rank
+        self._WY = np.zeros((len(E), 0))
         if low_rank is not None:
             Y, C = low_rank
             self._WY = (self._restriction @ Y.reshape(len(Y), -1)).reshape(len(E), -1)
@@ -81,33 +78,15 @@ class AffineDeflation:
         # A group that lies in a plane has fewer affine functions: its unused rows get ones on the diagonal.
         E[np.diag_indices(len(E))] += self._missing.ravel()
         with one_blas_thread():
-            self._factor, weak = lapack.dpotrf(E.T, clean=False, overwrite_a=True)
+            factor, weak = lapack.dpotrf(E.T, clean=False, overwrite_a=True)
+        self._factor = factor.T
         return None if weak == 0 else (weak - 1) // 12
 
-    def start(self, b: np.ndarray) -> np.ndarray:
-        """Return the solution (f,3) in the coarse space for a right-hand side ``b`` (f,3)."""
-        z = np.zeros_like(b)
-        self._add(self._restricted(b, z, False), z)
-        return z
-
-    def correct(self, residual: np.ndarray, z: np.ndarray) -> None:
-        """Add ``W E^-1 (W^T r - (A W)^T z)`` to z (f,3), for a ``residual`` r (f,3)."""
-        c = self._restricted(residual, z, True)
-        if self._low_rank is not None:
-            Y, C = self._low_rank
-            c -= self._WY @ (C @ np.einsum("vik,vi->k", Y, z))
-        self._add(c, z)
-
-    def _restricted(self, r: np.ndarray, z: np.ndarray, with_A: bool) -> np.ndarray:
-        """Return ``W^T r``, minus ``(A W)^T z`` if ``with_A``, (12 g,)."""
-        parts = np.zeros((PARTS, 12 * self.count))
-        arrays = self._starts, self._near, self._AW
-        _restrict(PARTS, self.groups, self._basis, *arrays, r, z, with_A, parts)
-        return parts.sum(axis=0)
-
-    def _add(self, c: np.ndarray, z: np.ndarray) -> None:
-        """Add ``W E^-1 c`` to z (f,3)."""
-        _prolong(len(z), self.groups, self._basis, lapack.dpotrs(self._factor, c, overwrite_b=True)[0], z)
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Return the arrays of W, A W and the factor of the coarse matrix, for :func:`restrict_rows`,
+        :func:`prolong_rows` and :func:`solve_coarse`, and the product ``W^T Y`` of the low-rank term.
+        """
+        return self.groups, self._basis, self._starts, self._near, self._AW, self._factor, self._WY
 
 
 def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
@@ -228,29 +207,44 @@ def _coarse_matrix(items, begins, members, basis, starts, near, AW, E):
         g = take(items)
 
 
-@ItemKernel
-def _restrict(items, groups, basis, starts, near, AW, r, z, with_A, parts):
-    """Compute ``W^T r``, minus ``(A W)^T z`` if ``with_A``, as one sum per part of the rows."""
-    rows, count = r.shape[0], parts.shape[0]
-    part = take(items)
-    while part >= 0:
-        c = parts[part]
-        for v in range(part * rows // count, (part + 1) * rows // count):
-            at = 12 * groups[v]
-            for j in range(4):
-                for i in range(3):
-                    c[at + 3 * j + i] += basis[v, j] * r[v, i]
-            if with_A:
-                for s in range(starts[v], starts[v + 1]):
-                    at = 12 * near[s]
-                    for k in range(12):
-                        c[at + k] -= AW[s, 0, k] * z[v, 0] + AW[s, 1, k] * z[v, 1] + AW[s, 2, k] * z[v, 2]
-        done(items)
-        part = take(items)
+@inner_kernel
+def restrict_rows(begin, end, groups, basis, starts, near, AW, r, z, c):
+    """Add the rows' share of ``W^T r - (A W)^T z`` to c (12 g,)."""
+    for v in range(begin, end):
+        at = 12 * groups[v]
+        for j in range(4):
+            for i in range(3):
+                c[at + 3 * j + i] += basis[v, j] * r[v, i]
+        for s in range(starts[v], starts[v + 1]):
+            at = 12 * near[s]
+            for k in range(12):
+                c[at + k] -= AW[s, 0, k] * z[v, 0] + AW[s, 1, k] * z[v, 1] + AW[s, 2, k] * z[v, 2]
 
 
-@parallel_kernel
-def _prolong(begin, end, groups, basis, c, z):
+@inner_kernel
+def solve_coarse(L, c):
+    """Replace c (m,) by ``L^-T L^-1 c``, with the lower triangle of L (m,m)."""
+    for i in range(len(c)):
+        # Four sums, since each addition waits for the one before it.
+        s0, s1, s2, s3 = c[i], 0.0, 0.0, 0.0
+        whole = i // 4 * 4
+        for j in range(0, whole, 4):
+            s0 -= L[i, j] * c[j]
+            s1 -= L[i, j + 1] * c[j + 1]
+            s2 -= L[i, j + 2] * c[j + 2]
+            s3 -= L[i, j + 3] * c[j + 3]
+        for j in range(whole, i):
+            s0 -= L[i, j] * c[j]
+        c[i] = ((s0 + s1) + (s2 + s3)) / L[i, i]
+    for i in range(len(c) - 1, -1, -1):
+        c[i] /= L[i, i]
+        for j in range(i):
+            c[j] -= L[i, j] * c[i]
+
+
+@inner_kernel
+def prolong_rows(begin, end, groups, basis, c, z):
+    """Add the rows' entries of ``W c`` to z (f,3)."""
     for v in range(begin, end):
         at = 12 * groups[v]
         for i in range(3):

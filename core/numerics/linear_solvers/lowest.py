@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ...foundation.progress import OnProgress, ignore_progress
 from ...mechanics.assembly.sparsity import Pattern
-from .blas_threads import one_blas_thread
+from .blas import one_blas_thread
 from .factorized import factorized
 from .registry import fastest
 

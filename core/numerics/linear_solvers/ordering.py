@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from ...foundation.kernels.jit import kernel
 from ...mechanics.assembly.sparsity import Pattern
-from .blas_kernels import load_cvxopt
+from .blas import load_cvxopt
 
 METIS_FROM = 2000
 """Number of vertices from which nested dissection is worth its time; below, minimum degree is used."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...foundation.errors import FactorizationError
-from ...foundation.kernels.jit import kernel, parallel_kernel
+from ...foundation.kernels.jit import kernel
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.pairs import Pairs
 from ...mechanics.assembly.sparsity import BlockSparsity
@@ -35,6 +35,10 @@ class Preconditioner:
     ----------
     thin : (k,) indices of the free vertices of thin stiff parts
     solver : class of the direct solver that factorises the exact part
+
+    Attributes
+    ----------
+    inverses : (f,3,3) inverses of the diagonal blocks of the last matrix
     """
 
     def __init__(self, thin: np.ndarray, solver: type[DirectSolver]) -> None:
@@ -50,8 +54,8 @@ class Preconditioner:
     def try_factorize(self, A: BlockRows) -> int | None:
         """Compute the preconditioner of A. Return None, or the index of a vertex where A is not positive definite."""
         diagonal = A.diagonal_blocks()
-        self._inverses = np.empty_like(diagonal)
-        weak = _invert(diagonal, self._inverses)
+        self.inverses = np.empty_like(diagonal)
+        weak = _invert(diagonal, self.inverses)
         if weak >= 0:
             return weak
         exact = self._exact_vertices(A)
@@ -101,13 +105,16 @@ class Preconditioner:
         element = Pairs(rows[lower], columns[lower], A.values[at[lower]])
         return element, None if A.pairs is None else A.pairs.renumbered(local)
 
-    def solve(self, residual: np.ndarray) -> np.ndarray:
-        """Return the preconditioned residual (f,3) of a ``residual`` (f,3)."""
-        z = np.empty_like(residual)
-        _multiply_blocks(len(z), self._inverses, residual, z)
-        if len(self._exact):
-            z[self._exact] = self._solver.solve(residual[self._exact].ravel()).reshape(-1, 3)
-        return z
+    @property
+    def has_exact_part(self) -> bool:
+        """True if S has vertices."""
+        return len(self._exact) > 0
+
+    def solve_exact_part(self, residual: np.ndarray, z: np.ndarray) -> None:
+        """Set the rows of z (f,3) of the vertices S, for a ``residual`` (f,3). The other rows are
+        ``inverses (f,3,3) @ residual``.
+        """
+        z[self._exact] = self._solver.solve(residual[self._exact].ravel()).reshape(-1, 3)
 
 
 @kernel
@@ -130,10 +137,3 @@ def _invert(blocks, out):
             for j in range(3):
                 P[i, j] /= det
     return -1
-
-
-@parallel_kernel
-def _multiply_blocks(begin, end, blocks, x, out):
-    for v in range(begin, end):
-        for i in range(3):
-            out[v, i] = blocks[v, i, 0] * x[v, 0] + blocks[v, i, 1] * x[v, 1] + blocks[v, i, 2] * x[v, 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.foundation.kernels import jit, shared_items
+from sinew.core.foundation.kernels import jit, phases, shared_items
 from sinew.core.mechanics.assembly.block_rows import BlockRows
 from sinew.core.mechanics.assembly.elements import ElementNodes
 from sinew.core.mechanics.assembly.pairs import pairs_of
@@ -179,7 +179,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     pairs = pairs_of(touching(count, 40, 0, 1e3))
     b, ends = np.random.default_rng(0).normal(size=(count, 3)), []
     for threads in (1, 2):
-        for module in (jit, shared_items):
+        for module in (jit, phases, shared_items):
             monkeypatch.setattr(module, "THREADS", threads)
         solver = ConjugateGradients(body, CholmodSolver)
         solver.fill(blocks, pairs=pairs)

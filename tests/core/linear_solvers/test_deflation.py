@@ -9,6 +9,7 @@ from sinew.core.mechanics.assembly.block_rows import BlockRows
 from sinew.core.mechanics.assembly.elements import ElementNodes
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
 from sinew.core.numerics.linear_solvers.deflation import AffineDeflation
+from sinew.core.numerics.linear_solvers.iteration import Limits, iterate
 from sinew.core.numerics.linear_solvers.preconditioner import Preconditioner
 from sinew.core.numerics.linear_solvers.stiff_parts import (
     BAND,
@@ -61,7 +62,8 @@ def subspace(deflation: AffineDeflation, free_positions: np.ndarray) -> np.ndarr
 
 
 @pytest.mark.parametrize("flat", [False, True])
-def test_correction_is_exact_in_the_affine_space(rows, flat):
+def test_first_iterate_and_residual_correction_equal_the_dense_formulas(rows, flat):
+    """Without an iteration, x is the coarse solution, and z the preconditioned and deflated residual of x."""
     body, A, full = rows
     X = body.rest_positions[body.rest_positions[:, 0] > 0]
     groups = (X[:, 0] > 6).astype(int)
@@ -71,13 +73,16 @@ def test_correction_is_exact_in_the_affine_space(rows, flat):
     assert deflation.factorize(A) is None
     W = subspace(deflation, X)
     b = np.random.default_rng(1).normal(size=X.shape)
+    preconditioner = Preconditioner(np.zeros(0, dtype=np.int64), CholmodSolver)
+    assert preconditioner.try_factorize(A) is None
+    solution = iterate(A, preconditioner, deflation, None, b, Limits(1e-8, 1.0, 1.0, 0))
     expected = W @ np.linalg.solve(W.T @ full @ W, W.T @ b.ravel())
-    start = deflation.start(b)
-    np.testing.assert_allclose(start.ravel(), expected, atol=1e-9 * np.abs(expected).max())
-    z = np.random.default_rng(2).normal(size=X.shape)
-    expected = z.ravel() + W @ np.linalg.solve(W.T @ full @ W, W.T @ (b.ravel() - full @ z.ravel()))
-    deflation.correct(b, z)
-    np.testing.assert_allclose(z.ravel(), expected, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(solution.x.ravel(), expected, atol=1e-9 * np.abs(expected).max())
+    r = b.ravel() - full @ expected
+    z = np.einsum("vij,vj->vi", preconditioner.inverses, r.reshape(-1, 3)).ravel()
+    expected = z + W @ np.linalg.solve(W.T @ full @ W, W.T @ (r - full @ z))
+    np.testing.assert_allclose(solution.z.ravel(), expected, atol=1e-9 * np.abs(expected).max())
+    assert solution.work == pytest.approx(r @ expected, rel=1e-9)
 
 
 def test_a_matrix_that_is_not_definite_in_a_group_names_it(rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from sinew.core.numerics.linear_solvers.blas_kernels import (
+from sinew.core.numerics.linear_solvers.blas import (
     AVX2,
     AVX512,
     VARIABLE,

@@ -1,4 +1,4 @@
-"""Import of cvxopt with an OpenBLAS that uses all vector instructions of the processor.
+"""BLAS of this process: number of threads, and instructions of the copy in cvxopt.
 
 OpenBLAS chooses kernels by the processor's model number when it is loaded. The copy in cvxopt's wheels is older than
 many processors. For unknown models this copy uses kernels of 2004 (SSE3). With these kernels the factorisation took 2.2
@@ -9,12 +9,14 @@ user has set the variable. Other libraries never see the variable.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import platform
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
 from llvmlite import binding
+from threadpoolctl import ThreadpoolController
 
 VARIABLE = "OPENBLAS_CORETYPE"
 AVX512 = ("avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl")
@@ -60,3 +62,13 @@ def load_cvxopt() -> ModuleType:
         import cvxopt.amd
         import cvxopt.cholmod
     return cvxopt
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> contextlib.AbstractContextManager[object]:
+    """Return a context in which the BLAS of this process has one thread."""
+    return _libraries().limit(limits=1, user_api="blas")
