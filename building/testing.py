@@ -1,7 +1,7 @@
 """Runner of all tests in parts, two parts at a time on two cores.
 
-The first parts are the tests in the main environment and the tests of the built zip in each bpy version. The parts with
-windowed Blenders come last, since more load would disturb their screenshots and clicks.
+The parts are the tests in the main environment, the tests of the built zip in each bpy version, and those with windowed
+Blenders, whose screenshots and clicks more load would disturb.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ them is tested with one thread and the other with two.
 ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
 
 
+LAST = ("gui", "gui-long", "bpy-4.2", "bpy-5.0", ROUNDING, "gui-sid")
+"""Parts that start after all others. The longest come first, so that both lanes end at about the same time."""
+
+
 @dataclass
 class Outcome:
     """Result of one part of the tests: numbers of tests, duration, and a note for the summary."""
@@ -90,15 +94,13 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
     chosen = [part for part in parts() if not only or part in only]
     _check_disk(chosen)
     LOGS.mkdir(parents=True, exist_ok=True)
-    environments.ensure("main")
-    bare = [part for part in chosen if part not in WINDOWED]
     with ThreadPoolExecutor(LANES) as lanes:
         zipped = lanes.submit(extension_zip.build) if chosen != ["main"] else None
-        running = [lanes.submit(_timed, part, partial(_run_bare, part, zipped, arguments)) for part in bare]
-    with ThreadPoolExecutor(LANES) as lanes:
-        windows = [part for part in chosen if part in WINDOWED]
-        running += [lanes.submit(_timed, part, partial(_run_windowed, part, zipped, arguments)) for part in windows]
-    return _summary([each.result() for each in running])
+        running = {
+            part: lanes.submit(_timed, part, partial(_run_part, part, zipped, arguments))
+            for part in sorted(chosen, key=lambda part: LAST.index(part) if part in LAST else -1)
+        }
+    return _summary([running[part].result() for part in chosen])
 
 
 def _check_disk(chosen: list[str]) -> None:
@@ -116,15 +118,17 @@ def _check_disk(chosen: list[str]) -> None:
             )
 
 
-def _run_bare(part: str, zipped: Future[Path] | None, arguments: list[str]) -> Outcome:
-    if part == ROUNDING:
-        return _rounding(arguments)
+def _run_part(part: str, zipped: Future[Path] | None, arguments: list[str]) -> Outcome:
     if zipped is None or part == "main":
         return _main(arguments, is_alone=zipped is None)
+    if part == ROUNDING:
+        return _rounding(arguments)
+    if part in WINDOWED:
+        return _windowed(part, zipped, arguments)
     return _bare(part, zipped.result(), arguments)
 
 
-def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outcome:
+def _windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outcome:
     release, tests = WINDOWED[part]
     place = windowed.find(release)
     if place is None:
@@ -243,7 +247,7 @@ def _pytest(
     chosen = narrowed(own, arguments)
     if chosen is None:
         return Outcome(part, note=NOTHING)
-    python = environments.python_of("main" if part in WINDOWED or part == ROUNDING else part)
+    python = environments.ensure("main" if part in WINDOWED or part == ROUNDING else part)
     name = log_name or part
     report, log = LOGS / f"{name}.xml", LOGS / f"{name}.log"
     report.unlink(missing_ok=True)

@@ -46,3 +46,15 @@ def test_two_windowed_parts_share_the_tests(monkeypatch):
     assert folder == "tests/gui" and left == [f"--ignore={path}" for path in others]
     assert all((ROOT / path).is_file() for path in others)
     assert testing.narrowed([folder, *left], [others[0]]) == [f"{ROOT}/{others[0]}"]
+
+
+def test_long_parts_start_first(monkeypatch, capsys):
+    """The summary has its own order."""
+    started = []
+    monkeypatch.setattr(testing, "LANES", 1)
+    monkeypatch.setattr(testing.extension_zip, "build", lambda: None)
+    monkeypatch.setattr(testing, "_run_part", lambda part, *_: started.append(part) or testing.Outcome(part, passed=1))
+    assert testing.run(None, []) == 0
+    assert started == ["main", "bpy-5.2", *testing.LAST]
+    said = capsys.readouterr().out
+    assert sorted(testing.parts(), key=lambda part: said.index(f"{part:8} ")) == testing.parts()
