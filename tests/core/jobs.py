@@ -150,9 +150,9 @@ def changed(job, **fields) -> Job:
     return replace(job, bodies=(replace(job.body, **fields),), **clock)
 
 
-def baked(job):
-    """Surface positions of every frame."""
-    prepared = prepare(job)
+def baked(job, store=None):
+    """Surface positions of every frame; ``store`` keeps what preparing the job computes."""
+    prepared = prepare(job, store)
     return [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate_body(job, prepared))]
 
 

@@ -46,9 +46,9 @@ def sag(job: Job, prepared: Prepared) -> float:
 
 
 @pytest.mark.parametrize("solver", ["mixed_fem", "newton", "linearly_implicit", "subspace_mixed_fem"])
-def test_a_matched_bar_of_eight_cells_bends_as_a_beam(solver):
+def test_a_matched_bar_of_eight_cells_bends_as_a_beam(solver, shared_store):
     matched, said = job(solver, match_resolution=True), []
-    prepared = prepare(matched, None, said.append)
+    prepared = prepare(matched, shared_store, said.append)
     assert prepared.matching
     event = next(each for each in said if isinstance(each, Mesh))
     assert "match the finer lattice" in event.match and "Test error " in event.match
