@@ -12,7 +12,7 @@ from sinew.blender_addon.scene_import.job_in import make_job
 
 FRAMES = 3
 LARGE = {"pile_of_jellies", "closing_lips", "squeezing_hand", "coiling_snake", "turning_drum", "six_muscle_face"}
-"""Baked in one Blender alone: what they bake differs in none."""
+"""Baked from the repository alone. The others are baked by the zip in the newest Blender; all are built in each."""
 
 
 def names():
@@ -76,7 +76,7 @@ def test_an_example_bakes_and_leaves_the_rest_alone(name, others, saved, sinew_p
         each.sinew.frame_end, each.sinew.cells_across = 101 + FRAMES - 1, cells
     job = make_job(body, bpy.context)
     assert len(job.body.materials) == len(settings.materials) and not settings.bake.material_warning
-    if sinew_package != "sinew" and name in LARGE:
+    if sinew_package != "sinew" and (name in LARGE or bpy.app.version < (5, 2)):
         return
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     record = settings.bake
