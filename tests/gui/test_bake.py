@@ -27,11 +27,11 @@ def test_bake_stop_resume_undo_delete(windowed):
     assert said["compiling"] == [True, True] and said["switched off"] == [True, True, True]
     assert said["newest"] == [True, True, True] and said["asked"] == said["not stopped"] == "RUNNING"
     status, frames, keys = said["stopped"]
-    assert status == "STOPPED" and 5 <= frames < 60 and keys == frames
-    assert said["done"] == ["DONE", 60, 60]
+    assert status == "STOPPED" and 5 <= frames < 24 and keys == frames
+    assert said["done"] == ["DONE", 24, 24]
     assert said["after one undo"] == ["STOPPED", keys], "one undo takes the resumed bake back"
     assert said["after two undos"] == ["NONE", 0, True, 2], "and one more the bake that was stopped"
-    assert said["after redo"] == ["DONE", 60] and said["stale"].startswith("materials (“")
+    assert said["after redo"] == ["DONE", 24] and said["stale"].startswith("materials (“")
     assert said["deleted"][:2] == ["NONE", 0]
     assert said["reading"] == [True, 1, True] and said["modal operators then"] == 0
     assert said["read no more"] == [True, 17, True, True]
@@ -43,7 +43,7 @@ def test_headless_equals_windowed(windowed):
     code, log = windowed.headless("scene.blend", "sinew", "bake")
     assert code == 0 and "saved" in log, log
     window, headless = (shape_keys(windowed.session / name) for name in ("windowed.blend", "scene.blend"))
-    assert window.shape == headless.shape == (60, 507, 3)
+    assert window.shape == headless.shape == (24, 507, 3)
     # Not to the bit in Debian's Blender: it links the system's BLAS, which replaces cvxopt's inside its process,
     # while the window's bake runs in a child. Under the bpy wheels both have the same bits (tests/blender/test_child).
     assert np.abs(window - headless).max() <= 1e-7

@@ -6,7 +6,7 @@ import time
 import bpy
 from bl_ui.space_statusbar import STATUSBAR_HT_header
 
-FRAMES = 60
+FRAMES = 24
 
 
 def make_body(gui):
@@ -177,7 +177,7 @@ def scenario(gui):
     yield from gui.photograph("4-stopped")
 
     yield from gui.resume()
-    bpy.context.scene.frame_set(30)
+    bpy.context.scene.frame_set(20)
     gui.record("done", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
     yield from gui.photograph("5-done")
     with gui.context():

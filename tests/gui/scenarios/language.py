@@ -2,7 +2,7 @@
 
 import bpy
 
-FRAMES = 40
+FRAMES = 20
 
 
 def speak(language):

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-FRAMES = 96
+FRAMES = 40
 EAR, CHIN = (1.2, 0.0, 0.4), (0.0, -0.6, -0.7)
 
 
