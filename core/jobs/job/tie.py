@@ -22,7 +22,8 @@ NEAR = 0.5
 class Tie:
     """Tie of a body's surface to another body or to a collider, where the two are near each other at rest.
 
-    Tied bodies do not collide with each other where they are near each other at rest.
+    Sliding bodies do not collide with each other where they are near each other at rest, nor do bodies whose glue never
+    lets go.
 
     Attributes
     ----------

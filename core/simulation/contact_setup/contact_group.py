@@ -40,8 +40,10 @@ from .collision_surfaces import (
     surface_warnings,
 )
 from .contact_pairs import contact_distance, initial_gaps, pair_parameters, requested_pairs
+from .glue_gaps import with_glue_gaps
 from .initial_penetration import FirstFrameContact, offset_touching_colliders, overlaps_of
 from .overlap_growth import grow_from_overlap, untangling_hint
+from .tied_pairs import tied_pairs
 from .tied_regions import tied_regions
 
 ULPS = 4.0
@@ -92,9 +94,15 @@ class ContactGroup:
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         self._jobs, self._prepared = jobs, prepared
         self._alone = len(jobs) == 1 and not jobs[0].body.contact.self_contact
-        own = render_surface if self._alone else collision_surface
-        self.owns = [own(job, each.model.mesh, each.store) for job, each in zip(jobs, prepared)]
         self.colliders = collect_colliders(jobs)
+        pairs, meshes = list(tied_pairs(jobs, prepared, self.colliders)), [each.model.mesh for each in prepared]
+        parting = {k for pair in pairs if pair.can_part for k in pair.bodies}
+        self._as_shown = [self._alone or (k in parting and _can_be_shown(job)) for k, job in enumerate(jobs)]
+        of_each = zip(jobs, prepared, (render_surface if each else collision_surface for each in self._as_shown))
+        self.owns = [surface(job, each.model.mesh, each.store) for job, each, surface in of_each]
+        finest = min(mean_edge(own.rest_positions, own.faces) for own in self.owns)
+        self._distance = (OF_SHOWN if self._alone else OF_EDGES) * finest
+        self.owns = with_glue_gaps(pairs, self.owns, meshes, self.colliders, self._distance)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
         self._want = requested_pairs(jobs, self.colliders)
         selves = [k for k, job in enumerate(jobs) if job.body.contact.self_contact]
@@ -104,8 +112,6 @@ class ContactGroup:
         last = jobs[0].frame_count - 1
         given = [_prescribed_vertices(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
         bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
-        finest = min(mean_edge(own.rest_positions, own.faces) for own in self.owns)
-        self._distance = (OF_SHOWN if self._alone else OF_EDGES) * finest
         near, rounded = (
             contact_distance(self._distance),
             float(np.finfo(np.float32).eps) * max(np.abs(x).max() for x in bodies),
@@ -125,8 +131,10 @@ class ContactGroup:
         for k, c in loosely:
             self._want.can_collide[k, c] = self._want.can_collide[c, k] = False
         shapes = self._surfaces.rest_positions, self.first
-        tied = tuple(tied_regions(jobs, prepared, self.colliders, self._surfaces, shapes))
+        tied = tuple(tied_regions(pairs, self._surfaces, shapes, near))
         self._surfaces = self._surfaces._replace(tied_regions=tied)
+        gaps = [each.bodies for each in tied if not each.vertices.any()]
+        self._without_gap = [each.bodies for each in pairs if each.can_part and each.bodies not in gaps]
         for k, j in (each.bodies for each in tied):
             self._want.can_collide[k, j] = self._want.can_collide[j, k] = True
 
@@ -331,7 +339,7 @@ class ContactGroup:
         They concern bodies that begin in colliders, colliders with collapsing faces, collision surfaces that differ
         from the visible surface, and colliders that move far between two samples.
         """
-        each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
+        each = zip(self._jobs, self._prepared, self.owns, self._as_shown)
         factor = self._jobs[0].length_factor
         said = [found.shown(factor).pushed_out() for found in self._pushed_out.values()]
         said += [
@@ -339,7 +347,17 @@ class ContactGroup:
             "cross it. Keep the areas of its faces above zero."
             for c in self._collapsing
         ]
-        said += [words for job, body, own in each for words in surface_warnings(job, body.model.mesh, own, body.store)]
+        said += [
+            words
+            for job, body, own, is_shown in each
+            if not is_shown
+            for words in surface_warnings(job, body.model.mesh, own, body.store)
+        ]
+        said += [
+            f"“{self.names[a]}” and “{self.names[b]}” will not collide where their glue lets go: there is no room for "
+            "a gap between their surfaces. Turn off Self under Collisions, or move their surfaces apart."
+            for a, b in self._without_gap
+        ]
         return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
 
     def _leap(self, number: int) -> str:
@@ -356,6 +374,14 @@ class ContactGroup:
             "the path of the collider are carried along, or stop the collider. Move it over more frames, or clear its "
             "path."
         )
+
+
+def _can_be_shown(job: Job) -> bool:
+    """Return True if a body with glue that can let go collides by its render surface.
+
+    The rounded skins of two lattices would overlap beside the glue.
+    """
+    return job.body.is_lattice and job.body.seams is None and not job.body.contact.self_contact
 
 
 def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:

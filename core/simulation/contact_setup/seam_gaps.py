@@ -82,8 +82,17 @@ def _inwards(body: Body, gap: float) -> np.ndarray:
         direction = near.normals[chosen]
         normals[vertices[chosen]] += direction[:, :, None] * direction[:, None, :]
         pulled[vertices[chosen]] -= away[chosen, None] * direction
+    return least_displacements(normals, pulled)
+
+
+def least_displacements(normals: np.ndarray, pulled: np.ndarray) -> np.ndarray:
+    """Return the smallest displacements (n,3), m, of vertices that are moved along several directions each.
+
+    ``normals`` (n,3,3): sums of n n^T over the unit directions n of a vertex. ``pulled`` (n,3), m: sums of the
+    displacements along them.
+    """
     moved = np.flatnonzero(pulled.any(axis=1))
-    displacements = np.zeros((n, 3))
+    displacements = np.zeros_like(pulled)
     inverse = np.linalg.pinv(normals[moved], rcond=PARALLEL, hermitian=True)
     displacements[moved] = (inverse @ pulled[moved, :, None])[:, :, 0]
     return displacements

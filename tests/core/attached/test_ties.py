@@ -16,6 +16,7 @@ from sinew.core.foundation.schema.solver_kinds import SOLVER_KINDS
 from sinew.core.geometry.mesh.embedding import Embedding, embed
 from sinew.core.geometry.mesh.surface_depth import SurfaceDepth
 from sinew.core.geometry.mesh.surface_mesh import SurfaceMesh
+from sinew.core.jobs.job.environment import Collider
 from sinew.core.jobs.job.groups import groups_of
 from sinew.core.jobs.job.job import Job
 from sinew.core.jobs.job.tie import Tie
@@ -178,6 +179,42 @@ def test_glued_bodies_collide_away_from_the_tie(method):
         depths.append(max(SurfaceDepth(SurfaceMesh(low, slab)).at(post[away]).max() for low, post in shown))
     assert all(report.converged for frame in found for report in frame[0].reports)
     assert depths[0] > 0.02 and depths[1] < 0.0
+
+
+@pytest.mark.parametrize("method", ["lattice", "clean"])
+@pytest.mark.parametrize("breaks", [False, True])
+def test_bodies_collide_where_their_glue_has_let_go(method, breaks):
+    """A box on another one is pressed on after its glue is keyed off; one below a plate is thrown back at it."""
+    frames, up = 12, -0.2 if breaks else 0.2
+    strength = np.ones(frames)
+    strength[0 if breaks else 5 :] = float(breaks)
+    push = np.tile([0.0, 0.0, 60.0 if breaks else -20.0], (frames, 1, 1))
+    push[:4] = [0.0, 0.0, -60.0 if breaks else -20.0]
+    job = free_box(frames, solver={"max_iterations": 60, "gravity": STILL})
+    job = job.with_body(resolution=ResolutionSettings(method=method, cells_across=4))
+    X, triangles = job.body.surface.positions, job.body.surface.triangles
+    moved = {"name": "Moved", "surface": SurfaceMesh(X + [0.0, 0.0, up], triangles), "accelerations": push}
+    tie = Tie("Held", breaking_stress=3e3 if breaks else 0.0, strength=strength)
+    if breaks:
+        held = Collider("Held", triangles, X[None])
+        jobs = [job.with_body(**moved, ties=(tie,), colliders=(held,))]
+    else:
+        low = np.flatnonzero(X[:, 2] == 0.0)
+        kept = {"pinned_vertices": low, "pin_positions": X[low], "pin_held": np.ones((frames, len(low)), dtype=bool)}
+        jobs = [job.with_body(**kept, name="Held"), job.with_body(**moved, ties=(tie,))]
+    found, prepared = frames_of(jobs)
+    gap = 2.0 * 0.1 * 0.07  # two contact distances, with mean edges of at most 0.07 m
+    for frame in found:
+        shown = [each.surface(now.state.positions) for each, now in zip(prepared, frame)]
+        still = SurfaceDepth(SurfaceMesh(X if breaks else shown[0], triangles))
+        assert still.at(shown[-1]).max() < gap
+    reports = [report for frame in found for report in frame[0].reports]
+    assert all(report.converged for report in reports) and max(report.contacts for report in reports) > 0
+    assert breaks or not any(report.contacts for report in reports[:4])  # no force while the glue holds
+    at = [State.from_arrays(now.state.arrays()) for now in found[7]]
+    again, _ = frames_of(jobs, start=(jobs[0].frame_start + 7, at))
+    for frame, other in zip(found[8:], again):
+        assert all((a.state.positions == b.state.positions).all() for a, b in zip(frame, other))
 
 
 @pytest.mark.parametrize("slides", [False, True])
