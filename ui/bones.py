@@ -24,15 +24,14 @@ def draw_joint(layout: Any, context: Any, obj: Any) -> None:
         column.prop(joint, "use_limits")
         limits = column.column(align=True)
         limits.active = joint.use_limits
-        for name in ("lower", "upper") if joint.kind == "hinge" else ("cone",):
+        for name in ("lower", "upper") if joint.kind == "hinge" else ("cone", "lower_twist", "upper_twist"):
             limits.prop(joint, name)
     if joint.kind not in ("weld", "NONE"):
         column.prop(joint, "stiffness", text="Stiffness")  # with its unit it would be cut off
+        column.prop(joint, "to_animation")
     draw_keyed(column, obj.parent.data.sinew, "follow")
     draw_keyed(column, joint, "follow")
     wrapped(layout, joint_words.joint_words(obj), context, "INFO")
-    if joint_words.drops_twist(obj):
-        wrapped(layout, "A ball joint does not limit the rotation about the bone itself (Y).", context, "ERROR")
     wrapped(layout, body_stats.inertia_words(obj, context), context, "INFO")
 
 

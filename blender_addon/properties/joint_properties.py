@@ -49,7 +49,26 @@ class SinewJoint(bpy.types.PropertyGroup):
     cone: _angle(
         "Cone", "Largest angle of the bone from its direction in Edit Mode: shoulder 90 degrees, spine 20", 90.0, 1.0
     )
+    lower_twist: _angle(
+        "Twist Min",
+        "Smallest rotation of the ball about the bone itself (Y) from the rest position in Edit Mode: forearm -90 "
+        "degrees",
+        -180.0,
+        -180.0,
+    )
+    upper_twist: _angle(
+        "Max",
+        "Largest rotation of the ball about the bone itself (Y) from the rest position in Edit Mode: forearm 90 "
+        "degrees",
+        180.0,
+        -180.0,
+    )
     stiffness: mirrored(Joint, "stiffness", "Stiffness", soft_max=1000.0, precision=2, step=100)
+    to_animation: switch(
+        "To Animation",
+        "Let Stiffness turn the bone to its animated pose against the bone above it instead of to its first pose, so a "
+        "ragdoll acts while it falls",
+    )
     follow: _follow(
         "This Bone",
         "Factor on Follow of the armature for this bone: 1 follows the animation as the others do, 0 is limp",

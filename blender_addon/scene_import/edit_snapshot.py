@@ -114,7 +114,8 @@ def _tie(tie: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
 
 def _joint(obj: Any, animated: set[str]) -> tuple[Any, ...]:
     joint, armature = obj.sinew.joint, obj.parent.data
-    names = "kind", "axis", "use_limits", "lower", "upper", "cone", "stiffness"
+    limits = "use_limits", "lower", "upper", "cone", "lower_twist", "upper_twist"
+    names = "kind", "axis", *limits, "stiffness", "to_animation"
     pull = "sinew.joint.follow" in animated or joint.follow
     return (
         pull,

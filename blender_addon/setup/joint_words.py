@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.jobs.job.joint import BALL, HINGE
+from ...core.jobs.job.joint import HINGE
 from ..objects.bones import bone_of, joint_partner
 from ..scene_import.bones.limits_in import freedom_of
 
@@ -20,14 +20,14 @@ def joint_words(obj: Any) -> str:
     words = f"{freedom.kind.capitalize()} with “{partner.name}”"
     if freedom.kind == HINGE:
         words += f" about {'XYZ'[freedom.axis]}"
-    if freedom.limits is None:
-        return words
-    low, high = (round(math.degrees(each), 1) for each in freedom.limits)
-    return f"{words}, {low:g}° to {high:g}°" if freedom.kind == HINGE else f"{words}, in a cone of {high:g}°"
+    if freedom.limits is not None:
+        low, high = _degrees(freedom.limits)
+        words += f", {low} to {high}" if freedom.kind == HINGE else f", in a cone of {high}"
+    if freedom.twist is not None:
+        low, high = _degrees(freedom.twist)
+        words += f", twist {low} to {high}"
+    return words
 
 
-def drops_twist(obj: Any) -> bool:
-    """Return True if the bone of a body limits its twist about its own axis, which its ball joint ignores."""
-    bone, settings = bone_of(obj), obj.sinew.joint
-    is_ball = settings.kind == "AUTO" and freedom_of(bone, settings).kind == BALL
-    return is_ball and (bone.lock_ik_y or bone.use_ik_limit_y)
+def _degrees(angles: tuple[float, float]) -> tuple[str, ...]:
+    return tuple(f"{round(math.degrees(each), 1):g}°" for each in angles)

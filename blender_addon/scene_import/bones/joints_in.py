@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from mathutils import Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ....core.foundation.errors import MeshError, TieError
 from ....core.geometry.mesh.surface_mesh import SurfaceMesh
 from ....core.geometry.tetrahedra.rigid_tet import rigid_tet
 from ....core.jobs.job.environment import Spring
-from ....core.jobs.job.joint import HINGE, Joint
+from ....core.jobs.job.joint import BALL, HINGE, Joint
 from ...objects.bones import bodies_of, bone_of, joint_partner
 from ...objects.modifier_stack import StackPosition
 from ...properties.mirror import clean
 from ..animation_in import EvaluatedFrame, MovedObjects, Track
 from ..mesh_in import object_to_world
-from .limits_in import Freedom, freedom_of, rest_rotation
+from .limits_in import FREE, Freedom, freedom_of, rest_rotation
+from .motor_target import MotorTarget
 
 FIRM, DECADES = 1000.0, 4.0
 """Frequency of a bone's motion about its animation at Follow 1, Hz, and decades of frequency above 0."""
@@ -52,7 +54,8 @@ class JointSampler:
     """
 
     def __init__(self, obj: Any, position: StackPosition, surface: SurfaceMesh, context: Any) -> None:
-        self._obj, self._position, self.tracks, self.joints = obj, position, (), ()
+        self._obj, self._position, self.tracks, self._joint = obj, position, (), None
+        self._target: Track | None = None
         if bone_of(obj) is None:
             return
         _check(obj)
@@ -65,7 +68,17 @@ class JointSampler:
         self._targets, self._follow = Track(self._targets_at, self._moves), Track(_follow_at)
         self.tracks = self._targets, self._follow
         if (partner := joint_partner(obj)) is not None:
-            self.joints = (_joint(obj, partner, context),)
+            self._joint = _joint(obj, partner, context)
+            if obj.sinew.joint.to_animation and self._joint.stiffness:
+                self._target = Track(MotorTarget(obj, partner, self._joint, context).at)
+                self.tracks += (self._target,)
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """Joint of the body with its partner, once the tracks are sampled."""
+        if self._joint is None or self._target is None:
+            return () if self._joint is None else (self._joint,)
+        return (replace(self._joint, target=self._target.samples()),)
 
     def _targets_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return moment.world(self._vertices)
@@ -114,6 +127,7 @@ def _joint(obj: Any, partner: Any, context: Any) -> Joint:
     limits, cone = _limits(obj, bone, freedom, axis, rest @ freedom.middle)
     # A reflection turns every rotation over.
     side = math.copysign(1.0, np.linalg.det(world[:3, :3]))
+    turn = Matrix(world[:3, :3]) @ Matrix(posed) @ rest.inverted() @ Matrix(world[:3, :3]).inverted()
     return Joint(
         partner.name,
         freedom.kind,
@@ -122,6 +136,8 @@ def _joint(obj: Any, partner: Any, context: Any) -> Joint:
         limits,
         clean(settings.stiffness),
         cone=world[:3, :3] @ np.array(cone) * side,
+        twist=freedom.twist if freedom.kind == BALL else None,
+        offset=(0.0, 0.0, 0.0) if freedom.twist is None else tuple(turn.to_quaternion().to_exponential_map()),
     )
 
 
@@ -132,21 +148,28 @@ def _limits(
 
     A hinge's angle at that frame becomes 0. Raises TieError if the limits exclude the pose.
     """
-    if freedom.limits is None:
+    if freedom.limits is None and freedom.twist is None:
         return None, cone
-    low, high = freedom.limits
+    turn, outside = (rest_rotation(bone).inverted() @ bone.matrix.to_3x3().normalized()).to_quaternion(), 0.0
+    low, high = limits = freedom.limits or FREE
     if freedom.kind == HINGE:
-        turn = (rest_rotation(bone).inverted() @ bone.matrix.to_3x3().normalized()).to_quaternion()
-        now = turn.to_swing_twist("XYZ"[freedom.axis])[1]
-        now = (now + math.pi) % math.tau - math.pi
-        low, high = low - now, high - now
-        outside = max(low, -high)
-    else:
+        now = _twist(turn, "XYZ"[freedom.axis])
+        limits = low - now, high - now
+        outside = max(low - now, now - high)
+    elif freedom.limits is not None:
         outside = Vector(axis).angle(cone) - high
+    if freedom.twist is not None:
+        now = _twist(turn, "Y")
+        outside = max(outside, freedom.twist[0] - now, now - freedom.twist[1])
     if outside > OUTSIDE:
         raise TieError(
             f"The limits of the bone “{bone.name}” exclude its pose at the first frame, by "
             f"{math.degrees(outside):.2g} degrees.",
             f"Pose the bone within them, or widen them on the bone or under Joint of “{obj.name}”.",
         )
-    return (low, high), cone
+    return limits if freedom.limits is not None else None, cone
+
+
+def _twist(turn: Quaternion, axis: str) -> float:
+    """Return the twist of a rotation about an axis, X, Y or Z, from -pi to pi."""
+    return (turn.to_swing_twist(axis)[1] + math.pi) % math.tau - math.pi

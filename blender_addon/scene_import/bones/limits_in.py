@@ -15,6 +15,9 @@ from ....core.jobs.job.joint import BALL, HINGE, WELD
 FREE = -math.pi, math.pi
 """Range of an axis without limits, rad."""
 
+FULL_TURN = math.tau - 1e-6
+"""Least range, rad, that does not limit a twist: Blender's angles are of single precision."""
+
 
 class Freedom(NamedTuple):
     """Degrees of freedom of a bone.
@@ -25,30 +28,40 @@ class Freedom(NamedTuple):
     axis : index of a hinge's axis, 0 to 2
     limits : smallest and largest angle of a hinge, or 0 and the half angle of a ball's cone, rad; None without limits
     middle : direction of the middle of a ball's cone, in the frame of the bone at rest
+    twist : smallest and largest twist of a ball about the bone itself, rad; None without limits
     """
 
     kind: str
     axis: int = 0
     limits: tuple[float, float] | None = None
     middle: Vector = Vector((0.0, 1.0, 0.0))
+    twist: tuple[float, float] | None = None
 
 
 def freedom_of(bone: Any, joint: Any) -> Freedom:
     """Return the degrees of freedom of a pose bone, as the settings ``joint`` of its body say."""
     if joint.kind != "AUTO":
         limits = (joint.lower, joint.upper) if joint.kind == HINGE else (0.0, joint.cone)
-        return Freedom(joint.kind, "XYZ".index(joint.axis), limits if joint.use_limits else None)
+        twist = (joint.lower_twist, joint.upper_twist) if joint.kind == BALL and joint.use_limits else FREE
+        limits = limits if joint.use_limits else None
+        return Freedom(joint.kind, "XYZ".index(joint.axis), limits, twist=_limited(twist))
     ranges = [axis_range(bone, axis) for axis in "xyz"]
     free = [k for k, (low, high) in enumerate(ranges) if high > low]
     if len(free) < 2:
         axis = free[0] if free else 0
         return Freedom(HINGE if free else WELD, axis, ranges[axis] if free and ranges[axis] != FREE else None)
     if FREE in (ranges[0], ranges[2]):
-        return Freedom(BALL)
-    (low_x, high_x), _twist, (low_z, high_z) = ranges
+        return Freedom(BALL, twist=_limited(ranges[1]))
+    (low_x, high_x), twist, (low_z, high_z) = ranges
     middle = Euler((0.5 * (low_x + high_x), 0.0, 0.5 * (low_z + high_z))).to_matrix() @ Vector((0.0, 1.0, 0.0))
     half = 0.5 * max(high_x - low_x, high_z - low_z)
-    return Freedom(BALL, limits=(0.0, half), middle=middle)
+    return Freedom(BALL, limits=(0.0, half), middle=middle, twist=_limited(twist))
+
+
+def _limited(angles: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the smallest and the largest angle, rad, or None if they are a full turn apart."""
+    low, high = angles
+    return (low, max(low, high)) if high - low < FULL_TURN else None
 
 
 def axis_range(bone: Any, axis: str) -> tuple[float, float]:

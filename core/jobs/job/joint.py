@@ -35,14 +35,20 @@ class Joint:
         Smallest and largest angle of a hinge, rad, at most a full turn apart. A ball's axis leaves the middle of its
         cone by at most the second value.
     stiffness : float
-        Stiffness of a spring that turns a hinge to its ``target``, and a ball to its rotation at rest, N m/rad. The
-        torque is proportional to the sine of the angle between the two.
-    target : (frames,) float64
-        Target angle of a hinge at each frame, rad, or a single value.
+        Stiffness of a spring that turns a joint to its ``target``, N m/rad. The torque is proportional to the sine of
+        the angle between the two.
+    target : (frames,) or (frames,3) float64
+        Target angle of a hinge at each frame, rad, or a single value. Of a ball, a
+        rotation vector, rad, or an angle about ``axis``.
     strength : (frames,) float64
         Factor on the joint's stiffness at each frame, or a single value; 0 lets go.
     cone : (3,) float64 or None
         Middle of a ball's cone at rest, fixed to the partner, of any length; None for ``axis``.
+    twist : (2,) float64 or None
+        Smallest and largest twist of a ball about ``axis``, rad: the angle of the rotation that is left when the
+        shortest rotation between the axis at ``offset`` 0 and the axis of the body is taken off.
+    offset : (3,) float64
+        Rotation vector at rest, rad: the rotation of the body from where its twist is 0.
     """
 
     other: str = choice("", "Name of the other body or collider; empty for the world")
@@ -60,17 +66,30 @@ class Joint:
     target: np.ndarray = field_spec("target", default=(0.0,), dtype=np.float64, over_frames=True, once=True)
     strength: np.ndarray = field_spec("strength", default=(1.0,), dtype=np.float64, over_frames=True, once=True)
     cone: np.ndarray | None = field_spec("cone", default=None, dtype=np.float64)
+    twist: np.ndarray | None = field_spec("twist", default=None, dtype=np.float64)
+    offset: np.ndarray = field_spec("offset", default=(0.0, 0.0, 0.0), dtype=np.float64)
 
     def __post_init__(self) -> None:
         coerce(self, TieError, "Joint")
         for name in ("target", "strength"):
             object.__setattr__(self, name, np.atleast_1d(getattr(self, name)))
         check_ranges(self, TieError, self.words)
+        self._check_directions()
+        self._check_limits()
+        tracks = self.target, self.strength
+        is_track = self.strength.ndim == 1 and self.target.shape[1:] in ((), (3,) * (self.kind == BALL))
+        if not is_track or not all(np.isfinite(each).all() for each in tracks) or (self.strength < 0.0).any():
+            raise TieError(f"{self.words}: its strength or target is not valid.", "Give numbers; the strength from 0.")
+
+    def _check_directions(self) -> None:
+        at = self.position, self.offset
         directions = self.axis, self.axis if self.cone is None else self.cone
-        if any(each.shape != (3,) or not np.isfinite(each).all() for each in (self.position, *directions)) or not all(
+        if any(each.shape != (3,) or not np.isfinite(each).all() for each in (*at, *directions)) or not all(
             each.any() for each in directions
         ):
-            raise TieError(f"{self.words}: its position, axis or cone is not a vector.", "Give three numbers.")
+            raise TieError(f"{self.words}: its position, axis, cone or offset is not a vector.", "Give three numbers.")
+
+    def _check_limits(self) -> None:
         limits = self.limits
         if limits is not None and not (limits.shape == (2,) and 0.0 < limits[1] - limits[0] <= 2.0 * np.pi):
             raise TieError(
@@ -79,9 +98,12 @@ class Joint:
             )
         if limits is not None and self.kind == BALL and not 0.0 < limits[1] <= np.pi:
             raise TieError(f"{self.words}: its cone is not 0 to pi wide.", "Give its half angle as the second limit.")
-        tracks = self.target, self.strength
-        if any(each.ndim != 1 or not np.isfinite(each).all() for each in tracks) or (self.strength < 0.0).any():
-            raise TieError(f"{self.words}: its strength or target is not valid.", "Give numbers; the strength from 0.")
+        twist = self.twist
+        if twist is not None and not (twist.shape == (2,) and 0.0 <= twist[1] - twist[0] <= 2.0 * np.pi):
+            raise TieError(
+                f"{self.words}: its twist is not two angles at most a full turn apart.",
+                "Give the smallest angle, then the largest, in radians.",
+            )
 
     @property
     def words(self) -> str:

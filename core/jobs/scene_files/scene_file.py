@@ -66,7 +66,8 @@
     axis = [0, 1, 0]
     limits = [0, 2.4]                 # smallest and largest angle, rad; default: none
     stiffness = 5                     # of a spring that turns it to the target, N m/rad
-    target = [[1, 0], [20, 1.2]]      # its angle, rad, by frame, or one number
+    target = [[1, 0], [20, 1.2]]      # its angle, rad, by frame, or one number; of a ball [[1, 0, 0, 0], ...]
+    # twist = [-0.5, 0.5]             # smallest and largest twist of a ball about its axis, rad; default: none
     strength = [[1, 1], [30, 0]]      # factor on its stiffness, by frame, or one number
 
     [seams]                           # a surface that is split into closed pieces beforehand; fields of Seams

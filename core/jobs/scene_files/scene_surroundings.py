@@ -49,7 +49,9 @@ def read_joints(scene: dict[str, Any], body: Reading) -> tuple[Joint, ...]:
     """Return the joints that the ``[[joint]]`` tables describe."""
     joints = []
     for table in tables_of(scene, "joint", body, names_of(Joint)):
-        keyed = {"target": table.keyed("target", 0.0), "strength": table.keyed("strength", 1.0)}
+        target = table.entries.get("target")
+        is_vector = isinstance(target, list) and all(isinstance(key, list) and len(key) == 4 for key in target)
+        keyed = {"target": table.keyed("target", 0.0, 3 if is_vector else 1), "strength": table.keyed("strength", 1.0)}
         joints.append(Joint(**table.given(Joint) | keyed))
     return tuple(joints)
 

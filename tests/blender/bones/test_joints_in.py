@@ -7,9 +7,10 @@ import math
 import bpy
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from sinew.blender_addon.objects.contact_groups import group_of
 from sinew.blender_addon.scene_import.job_in import group_steps, make_job
-from sinew.blender_addon.setup.joint_words import drops_twist, joint_words
+from sinew.blender_addon.setup.joint_words import joint_words
 from sinew.blender_addon.window.stepwise import at_once
 from sinew.core.foundation.errors import MeshError, TieError
 from sinew.core.jobs.job.job import Job
@@ -61,18 +62,50 @@ def test_a_cone_is_around_the_middle_of_the_ranges(arm, ragdoll):
         setattr(lower, f"ik_min_{axis}", math.radians(low))
         setattr(lower, f"ik_max_{axis}", math.radians(high))
     bodies = ragdoll()
-    assert joint_words(bodies["Lower"]) == "Ball with “Upper Body”, in a cone of 40°" and drops_twist(bodies["Lower"])
+    assert joint_words(bodies["Lower"]) == "Ball with “Upper Body”, in a cone of 40°, twist -5° to 5°"
     joint = joint_of(bodies["Lower"])
+    np.testing.assert_allclose(np.degrees(joint.twist), (-5.0, 5.0), rtol=1e-6)
     assert joint.limits[1] == pytest.approx(math.radians(40.0))
     assert np.degrees(np.arccos(joint.axis @ joint.cone)) == pytest.approx(20.0, abs=1e-3)
     lower.rotation_mode, lower.rotation_euler.x = "XYZ", math.radians(20.0)
     bpy.context.view_layer.update()
     joint = joint_of(bodies["Lower"])
     assert np.degrees(np.arccos(min(joint.axis @ joint.cone, 1.0))) == pytest.approx(0.0, abs=0.1)
+    lower.rotation_euler.y = math.radians(4.0)
+    bpy.context.view_layer.update()
+    offset, posed = Rotation.from_rotvec(joint_of(bodies["Lower"]).offset), lower.matrix.to_3x3()
+    rest = lower.bone.matrix_local.to_3x3()
+    np.testing.assert_allclose(offset.as_matrix() @ np.array(rest), np.array(posed), atol=1e-6)
+    lower.rotation_euler.y = math.radians(7.0)
+    bpy.context.view_layer.update()
+    with pytest.raises(TieError, match="exclude its pose at the first frame, by"):
+        make_job(bodies["Lower"], bpy.context)
+    lower.rotation_euler.y = 0.0
+    bpy.context.view_layer.update()
     lower.lock_ik_x = lower.lock_ik_z = True
     assert joint_words(bodies["Lower"]) == "Hinge with “Upper Body” about Y, -5° to 5°"
     lower.lock_ik_y = True
     assert joint_words(bodies["Lower"]) == "Weld with “Upper Body”"
+
+
+@pytest.mark.parametrize("kind", ["ball", "hinge"])
+def test_a_motor_turns_to_the_animated_pose(kind, arm, ragdoll):
+    """The target is the rotation against the partner, which turns too; it passes half a turn without a jump."""
+    scene, lower, upper = bpy.context.scene, arm.pose.bones["Lower"], arm.pose.bones["Upper"]
+    for frame in range(1, 6):
+        for bone, angle in ((lower, 0.3 + (frame - 1)), (upper, 0.2 * frame)):
+            bone.rotation_mode, bone.rotation_euler = "XYZ", (0.0, 0.0, angle)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    bodies = ragdoll()
+    joint = bodies["Lower"].sinew.joint
+    joint.kind, joint.axis, joint.stiffness, joint.to_animation = kind, "Z", 5.0, True
+    scene.frame_set(1)
+    found = joint_of(bodies["Lower"])
+    axis = found.axis if kind == "hinge" else np.array(arm.matrix_world @ lower.matrix).T[2, :3]
+    angles = found.target if kind == "hinge" else found.target @ (axis / np.linalg.norm(axis))
+    np.testing.assert_allclose(angles, np.minimum(np.arange(len(angles)), 4.0), atol=1e-5)
+    joint.to_animation = False
+    assert joint_of(bodies["Lower"]).target.tolist() == [0.0]
 
 
 def test_limits_that_exclude_the_first_pose_are_told(arm, ragdoll):

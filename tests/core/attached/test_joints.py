@@ -22,13 +22,14 @@ from sinew.core.jobs.job.tie import Tie
 from sinew.core.jobs.scene_files.scene_file import read_scene
 from sinew.core.mechanics.forces.embedded_points import EmbeddedPoints
 from sinew.core.mechanics.ties.joint_springs import JointSprings
+from sinew.core.mechanics.ties.twist_limits import TwistLimits
 from sinew.core.methods.model.state import State
 from sinew.core.simulation.frame_loop.group import simulate_group
 from sinew.core.simulation.preparation.prepare import prepare
 
 from ..jobs import box_surface, rising_plate
 
-STILL = (0.0, 0.0, 0.0)
+STILL, FALL = (0.0, 0.0, 0.0), (0.0, 0.0, -9.81)
 APART = ContactSettings(bodies=False)
 
 
@@ -201,9 +202,21 @@ def test_gradients_and_hessians_are_those_of_the_value():
         assert np.sum(each.gradient(x) * d) == pytest.approx(slope, rel=1e-7)
         H = each.cross_element_hessian(x).matrix(8)
         assert np.linalg.eigvalsh(H.toarray()).min() > -1e-12
-    H = springs.cross_element_hessian(x).matrix(8)
-    change = (springs.gradient(x + eps * d) - springs.gradient(x - eps * d)) / (2.0 * eps)
-    np.testing.assert_allclose((H @ d.ravel()).reshape(-1, 3), change, atol=1e-6)
+    shares = rng.standard_normal((6, 4))
+    shares -= shares.mean(axis=1, keepdims=True)  # differences of points
+    vectors = Embedding(np.repeat([0, 1], [4, 2]).astype(np.int32), shares, np.zeros(6, dtype=bool))
+    of_vectors, fixed = EmbeddedPoints(vectors, np.arange(8).reshape(2, 4), 8), rng.standard_normal((1, 2, 3))
+    passed = TwistLimits(of_vectors, fixed, k[:2], np.array([2.0, -1.0]), np.array([0.1, 0.2]))
+    slope = (passed.value(x + eps * d) - passed.value(x - eps * d)) / (2.0 * eps)
+    assert np.sum(passed.gradient(x) * d) == pytest.approx(slope, rel=1e-7)
+    # The neglected terms of the Hessian vanish at a twist without excess.
+    pairs = np.concatenate([of_vectors.positions(x), fixed[0]]).reshape(-1, 2, 3)
+    twist = np.array([np.arctan2(u @ V - v @ U, u @ U + v @ V) for (u, v), (U, V) in zip(pairs[:2], pairs[2:])])
+    locked = TwistLimits(of_vectors, fixed, k[:2], twist + 1e-10, np.zeros(2))
+    for each in (springs, locked):
+        H = each.cross_element_hessian(x).matrix(8)
+        change = (each.gradient(x + eps * d) - each.gradient(x - eps * d)) / (2.0 * eps)
+        np.testing.assert_allclose((H @ d.ravel()).reshape(-1, 3), change, atol=1e-5)
 
 
 @pytest.mark.parametrize("solver", ["mixed_fem", "newton", "subspace_mixed_fem"])
@@ -251,6 +264,20 @@ def test_a_ball_stays_in_its_cone(cone):
     assert axis[1] > 0.0 > axis[2]
 
 
+@pytest.mark.parametrize(("partner", "offset"), [("", 0.0), ("Base", 0.25)])
+def test_a_ball_stops_at_the_limits_of_its_twist(partner, offset):
+    """A bone that is held beside its axis twists to a limit, which counts from the offset, and swings to its cone."""
+    angles = {"limits": (0.0, 0.5), "twist": (-0.3, 0.4), "offset": (offset, 0.0, 0.0)}
+    body = bone(joints=Joint(partner, "ball", (0.0, 0.0, 0.03), (2.0, 0.0, 0.0), **angles), solver={"gravity": FALL})
+    base = bone("Base", low=(-0.3, 0.0, 0.0), joints=Joint("", "weld"), solver={"gravity": FALL})
+    found, prepared = play(*(base, body) if partner else (body,), frames=30, rate=24.0)
+    R = Rotation.from_rotvec([turned(prepared[-1], frame[-1]) for frame in found]).as_matrix()
+    twist = np.arctan2(R[:, 2, 1] - R[:, 1, 2], R[:, 1, 1] + R[:, 2, 2]) + offset
+    assert converged(found)
+    assert twist[-1] == pytest.approx(-0.3, abs=1e-3) and twist.min() > -0.302
+    assert np.arccos(R[-1, 0, 0]) == pytest.approx(0.5, abs=2e-3)
+
+
 def test_moments_of_inertia_are_those_of_the_interior():
     a, b, c = 0.3, 0.1, 0.06
     moments = principal_moments(rigid_tet(box_surface((a, b, c), (2, 2, 2))))
@@ -270,6 +297,17 @@ def test_a_motor_turns_to_its_keyed_target_and_lets_go():
     speeds = [frame[0].state.velocities.mean(axis=0) for frame in found]
     np.testing.assert_allclose(speeds[21:], np.tile(speeds[20], (3, 1)), atol=1e-9 * np.linalg.norm(speeds[20]))
     assert np.linalg.norm(speeds[20]) == pytest.approx(1.2 / 23.0 * 24.0 * np.hypot(rest[0], rest[1] - 0.05), rel=0.05)
+
+
+def test_a_motor_of_a_ball_turns_to_its_keyed_rotation():
+    """Between frames, the rotation vector is interpolated."""
+    frames, axis = 12, np.array([0.2, 0.4, -0.3])
+    target = np.linspace(0.0, 1.0, frames)[:, None] * axis
+    joint = Joint("", "ball", (0.0, 0.05, 0.03), stiffness=1e6, target=target)
+    found, prepared = play(bone(joints=joint), frames=frames, rate=24.0)
+    turns = np.array([turned(prepared[0], frame[0]) for frame in found])
+    assert converged(found)
+    np.testing.assert_allclose(turns, target, atol=2e-3)
 
 
 def test_a_torsion_spring_has_its_stiffness():
@@ -328,26 +366,32 @@ def test_what_is_wrong_is_told():
     with pytest.raises(TieError, match="values at 2 frames"):
         play(bone(joints=Joint(target=(0.0, 1.0))))
     for wrong in ({"axis": (0.0, 0.0, 0.0)}, {"position": (0.0, 1.0)}):
-        with pytest.raises(TieError, match="position, axis or cone"):
+        with pytest.raises(TieError, match="position, axis, cone or offset"):
             Joint(**wrong)
     with pytest.raises(TieError, match="limits are not two angles"):
         Joint(limits=(1.0, 0.0))
     with pytest.raises(TieError, match="cone"):
         Joint(kind="ball", limits=(-4.0, -1.0))
-    with pytest.raises(TieError, match="strength or target"):
-        Joint(strength=(-1.0,))
+    with pytest.raises(TieError, match="twist is not two angles"):
+        Joint(kind="ball", twist=(1.0, 0.0))
+    for wrong in ({"strength": (-1.0,)}, {"target": np.zeros((1, 3))}):
+        with pytest.raises(TieError, match="strength or target"):
+            Joint(**wrong)
 
 
 def test_a_scene_file_describes_them(tmp_path):
     box = box_surface()
     np.savez(tmp_path / "bar.npz", positions=box.positions, triangles=box.triangles)
     scene = 'mesh = "bar.npz"\nframes = [1, 4]\nresolution.method = "rigid"\n[[joint]]\n'
-    joint = 'kind = "ball"\nposition = [0, 0, 1]\nlimits = [0, 1]\ntarget = [[1, 0], [3, 1]]'
+    joint = (
+        'kind = "ball"\nposition = [0, 0, 1]\nlimits = [0, 1]\ntwist = [-1, 0.5]\ntarget = [[1, 0, 0, 0], [3, 1, 0, 0]]'
+    )
     (tmp_path / "scene.toml").write_text(scene + joint)
     body = read_scene(tmp_path / "scene.toml").body
     (found,) = body.joints
     assert body.is_rigid and (found.kind, found.other, found.position.tolist()) == ("ball", "", [0, 0, 1])
-    assert found.target.tolist() == [0.0, 0.5, 1.0, 1.0] and found.strength.tolist() == [1.0]
+    assert found.target[:, 0].tolist() == [0.0, 0.5, 1.0, 1.0] and found.twist.tolist() == [-1.0, 0.5]
+    assert found.strength.tolist() == [1.0]
     (tmp_path / "scene.toml").write_text(f"{scene}box = [0]")
     with pytest.raises(SettingsError, match="Unknown entry “box” in joint 1"):
         read_scene(tmp_path / "scene.toml")
