@@ -34,11 +34,8 @@ def read() -> dict[str, Any]:
 
 
 def version() -> str:
-    """Return the version of the project, as in the package's ``__version__``."""
-    text = (ROOT / "blender_addon" / "package" / "__init__.py").read_text(encoding="utf-8")
-    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-    assert found
-    return found[1]
+    """Return the version of the project."""
+    return read()["project"]["version"]
 
 
 def extension() -> dict[str, Any]:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .core.api import *  # noqa: F403
 
-__version__ = "0.1.0"
-
 __all__ = """
     Body Chamber Collider Contact Cutter FibreCurve Frame Ground Job Joint KinematicRegion Material Muscle
     MuscleSettings Resolution Seams SinewError Solid Solver SplitSurface Spring Surface Tie
@@ -22,12 +20,29 @@ __all__ = """
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of the library's API, imported on first access."""
+    """Return the version, or a name of the library's API, imported on first access."""
+    if name == "__version__":
+        return _version()
     if name not in __all__:
         raise AttributeError(f"sinew has no “{name}”: its names are {', '.join(__all__)}.")
     from .core import api
 
     return getattr(api, name)
+
+
+def _version() -> str:
+    """Return the version from the extension's manifest, a checkout's ``pyproject.toml``, or a wheel's metadata."""
+    import tomllib
+    from pathlib import Path
+
+    folder = Path(__file__).resolve().parent
+    if (manifest := folder / "blender_manifest.toml").is_file():
+        return tomllib.loads(manifest.read_text(encoding="utf-8"))["version"]
+    if folder.name == "package":
+        return tomllib.loads((folder.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    from importlib import metadata
+
+    return metadata.version("sinew")
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ def run(*command, **options):
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def project_version():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
 @pytest.fixture
@@ -51,6 +56,7 @@ def test_mount_links_the_checkout_into_an_environment(environment, tmp_path):
     assert "usage: sinew" in said and "planted" not in said
     (tmp_path / "sinew.py").write_text("print('planted')")
     assert "planted" not in run(environment, "-P", "-m", "sinew", "--help", cwd=tmp_path)
+    assert run(environment, "-P", "-m", "sinew", "--version", cwd=tmp_path) == f"sinew {project_version()}\n"
     run(environment, ROOT / "build_addon.py", "mount", "--remove")
     assert not list((environment.parents[1]).rglob("site-packages/sinew"))
     assert (ROOT / "core/foundation/errors.py").is_file()
@@ -68,7 +74,8 @@ def test_pip_installs_a_working_library(environment, tmp_path):
     assert (installed / "py.typed").is_file()
     told = "import sinew, importlib.metadata as m; print(sinew.__version__, m.version('sinew'))"
     package, metadata = run(environment, "-c", told, cwd=tmp_path).split()
-    assert package == metadata and f"## {package}" in (ROOT / "CHANGELOG.md").read_text()
+    assert package == metadata == project_version()
+    assert run(environment.parent / "sinew", "--version", cwd=tmp_path) == f"sinew {package}\n"
     for folder in ("core", "blender_addon", "operators", "ui"):
         ours = {p.relative_to(ROOT) for p in (ROOT / folder).rglob("*.py") if "packag" not in p.as_posix()}
         assert ours == {p.relative_to(installed) for p in (installed / folder).rglob("*.py")}
