@@ -1,4 +1,4 @@
-"""Command line of the repository: ``python build_addon.py demo|manual|test|build|mount|get-blender|bench|lock``.
+"""Command line of the repository: ``python build_addon.py SUBCOMMAND``; ``--help`` lists the subcommands.
 
 It needs only Python 3.11 or newer. Subcommands install the pinned packages that they need into virtual environments of
 the repository. Their code is in ``building/``; this file contains only the dispatch and :func:`mount`.

@@ -48,6 +48,14 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--platform", default="linux-x64", help=f"platform of the zip: {', '.join(PLATFORMS)}, or all")
     build.set_defaults(run=_build)
 
+    release = commands.add_parser("release", help="make everything that a release publishes, in dist/release")
+    release.add_argument("--tag", help="git tag of the release, which must be that of the version: v1.2.3")
+    release.set_defaults(run=_release)
+
+    try_out = commands.add_parser("try", help="install packages of the library, and run the lines of the README")
+    try_out.add_argument("files", nargs="+", metavar="FILE")
+    try_out.set_defaults(run=_try)
+
     mount = commands.add_parser("mount", help="make `import sinew` work in the Python that runs this")
     mount.add_argument("--remove", action="store_true")
     mount.set_defaults(run=_mount)
@@ -101,6 +109,18 @@ def _build(options: argparse.Namespace, rest: list[str]) -> int:
         path = extension_zip.build(options.python, platform, options.with_tetgen)
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.0f} MB", flush=True)
     return 0
+
+
+def _release(options: argparse.Namespace, rest: list[str]) -> int:
+    from .release import make
+
+    return make.run(options.tag)
+
+
+def _try(options: argparse.Namespace, rest: list[str]) -> int:
+    from .release import library
+
+    return library.try_out(options.files)
 
 
 def _mount(options: argparse.Namespace, rest: list[str]) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import hashlib
 import os
 import shutil
@@ -133,9 +132,13 @@ def _check_bpy(python: str) -> None:
         )
 
 
-def run_quietly(command: list[str], complaint: str, environment: dict[str, str] | None = None) -> str:
-    """Run a command and return its output; if it fails, raise BuildError with ``complaint`` and the last lines."""
-    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+def run_quietly(
+    command: list[str], complaint: str, environment: dict[str, str] | None = None, folder: Path | None = None
+) -> str:
+    """Run a command in ``folder`` and return its output; if it fails, raise BuildError with ``complaint`` and the last
+    lines.
+    """
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     if result.returncode != 0:
         tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-15:])
         raise BuildError(f"{complaint}:\n  {' '.join(command)}\n{tail}")
@@ -145,6 +148,8 @@ def run_quietly(command: list[str], complaint: str, environment: dict[str, str] 
 @contextlib.contextmanager
 def _lock(place: Path) -> Iterator[None]:
     """Lock the environment in the folder ``place`` against other processes within the context."""
+    import fcntl  # Windows has none, and makes no environment
+
     name = hashlib.sha256(str(place).encode()).hexdigest()[:8]
     path = ROOT / "out" / f"lock-{name}"
     path.parent.mkdir(exist_ok=True)

@@ -21,6 +21,12 @@ mounting a checkout.
 """
 LICENCES = {"tetgen": "AGPL-3.0-or-later"}
 """SPDX names of the licences of bundled projects that the project's own licence does not cover."""
+OLDEST_PYTHON = (None, "3.11")
+"""Pythons of the zips that run in the oldest Blender."""
+NEWER_BLENDER = "4.3.0"
+"""Oldest Blender for zips of other Pythons. Blender 4.2 always has Python 3.11 and does not compare the Pythons of the
+zips in a repository, as later versions do.
+"""
 _NOT_SHIPPED = ("blender_addon/package/", "blender_addon/blender_manifest.toml")
 _SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend", ".yaml", ".js")
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -57,8 +63,10 @@ def _tracked() -> list[Path]:
     return paths
 
 
-def manifest(bundled: list[lock.Wheel], platform: str) -> str:
-    """Return ``blender_manifest.toml``, the template filled from ``pyproject.toml`` and the bundled wheels."""
+def manifest(bundled: list[lock.Wheel], platform: str, python: str | None = None) -> str:
+    """Return ``blender_manifest.toml``, the template filled from ``pyproject.toml`` and the bundled wheels. The wheels
+    are for the Python version ``python`` alone, or for all if it is None.
+    """
     extension = project.extension()
     own = project.read()["project"]
     projects = {wheel.project for wheel in bundled}
@@ -71,9 +79,10 @@ def manifest(bundled: list[lock.Wheel], platform: str) -> str:
         version=project.version(),
         tagline=own["description"],
         maintainer=extension["maintainer"],
+        website=own["urls"]["Homepage"],
         license=_lines([f"SPDX:{licence}" for licence in licences]),
         copyright=_lines(holders),
-        blender_version_min=extension["blender_version_min"],
+        blender_version_min=extension["blender_version_min"] if python in OLDEST_PYTHON else NEWER_BLENDER,
         platform=platform,
         wheels=_lines(sorted(f"./wheels/{wheel.file}" for wheel in bundled)),
     )
@@ -92,9 +101,12 @@ def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
     return DIST / f"{project.extension()['id']}-{project.version()}-{platform.replace('-', '_')}{label}.zip"
 
 
-def build(python: str | None = None, platform: str = "linux-x64", tetgen: bool = False) -> Path:
-    """Write the zip for a platform and return its path; the arguments are those of :func:`zip_path`. Raise BuildError
-    if the platform, Python version or a wheel is not available, or if the check of the wheels fails.
+def build(
+    python: str | None = None, platform: str = "linux-x64", tetgen: bool = False, folder: Path | None = None
+) -> Path:
+    """Write the zip for a platform into ``folder``, by default ``dist``, and return its path; the other arguments are
+    those of :func:`zip_path`. Raise BuildError if the platform, Python version or a wheel is not available, or if the
+    check of the wheels fails.
     """
     pythons = platforms.named(platform).pythons
     if python is not None and python not in pythons:
@@ -106,10 +118,12 @@ def build(python: str | None = None, platform: str = "linux-x64", tetgen: bool =
         own = [path for wheel, path in zip(bundled, paths) if each in wheel.pythons]
         wheel_check.check(own, sources(), each, platform)
     target = zip_path(python, platform, tetgen)
-    target.parent.mkdir(exist_ok=True)
+    if folder is not None:
+        target = folder / target.name
+    target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_suffix(".partial")
     with zipfile.ZipFile(partial, "w") as archive:
-        _write(archive, "blender_manifest.toml", manifest(bundled, platform).encode())
+        _write(archive, "blender_manifest.toml", manifest(bundled, platform, python).encode())
         _write(archive, "THIRD_PARTY.md", notices.third_party(paths).encode())
         for name, path in sorted(sources().items()):
             _write(archive, name, path.read_bytes())

@@ -6,6 +6,7 @@ import email
 import json
 import re
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from .project import BuildError
@@ -23,14 +24,40 @@ library are named under “Carries”, from its bill of materials; their terms a
 """
 
 
+@dataclass(frozen=True)
+class Notice:
+    """Origin and licence of a wheel.
+
+    Attributes
+    ----------
+    title : name and version
+    licence : SPDX expression if ``is_expression``, else the licence in words
+    home : address of the home page, or ""
+    carried : names of the libraries inside the wheel, from its own bill of materials
+    texts : licence texts, keyed by file name
+    """
+
+    title: str
+    licence: str
+    is_expression: bool
+    home: str
+    carried: tuple[str, ...]
+    texts: dict[str, str]
+
+    def facts(self) -> list[str]:
+        """Return the lines that stand above the licence texts."""
+        said = {"Licence": self.licence, "Home": self.home, "Carries": ", ".join(self.carried)}
+        return [f"{key}: {value}" for key, value in said.items() if value]
+
+
 def third_party(wheels: list[Path]) -> str:
     """Return the text of ``THIRD_PARTY.md`` for these wheels, with identical licence texts only once; raise BuildError
     if a wheel has no licence text.
     """
     entries: dict[str, tuple[list[str], dict[str, str]]] = {}
     for path in sorted(wheels):
-        title, facts, texts = _read(path)
-        entries.setdefault(title, (facts, {}))[1].update(texts)
+        notice = read(path)
+        entries.setdefault(notice.title, (notice.facts(), {}))[1].update(notice.texts)
     parts, shown = [_HEAD], {}
     for title, (facts, texts) in entries.items():
         parts.append(f"## {title}\n\n" + "".join(f"- {fact}\n" for fact in facts))
@@ -45,10 +72,8 @@ def _fenced(text: str) -> str:
     return f"~~~~~~~~text\n{text}\n~~~~~~~~\n"
 
 
-def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Return three items of a wheel: its title (name and version); lines with its licence, home page and bundled
-    libraries; and its licence texts, keyed by file name.
-    """
+def read(path: Path) -> Notice:
+    """Return the notice of a wheel; raise BuildError if the wheel has no licence text."""
     with zipfile.ZipFile(path) as wheel:
         names = [name for name in wheel.namelist() if not name.endswith("/")]
         (info,) = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
@@ -71,12 +96,13 @@ def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
         (homes[k] for k in homes if "home" in k.lower()), next(iter(homes.values()), "")
     )
     carried = sorted({each["name"] for bill in bills for each in bill["components"]} - {project})
-    said = {"Licence": CLEARER.get(project) or _licence(metadata), "Home": home, "Carries": ", ".join(carried)}
-    return f"{metadata['Name']} {metadata['Version']}", [f"{k}: {v}" for k, v in said.items() if v], texts
+    title, expression = f"{metadata['Name']} {metadata['Version']}", metadata["License-Expression"]
+    licence = CLEARER.get(project) or expression or _licence(metadata)
+    return Notice(title, licence, licence == expression, home, tuple(carried), texts)
 
 
 def _licence(metadata: email.message.Message) -> str:
-    """Return the licence named by the wheel's metadata."""
+    """Return the licence that the classifiers of the wheel's metadata name."""
     classifiers = [each for each in metadata.get_all("Classifier", []) if each.startswith("License ::")]
     named = ", ".join(each.rpartition(" :: ")[2] for each in classifiers)
-    return metadata["License-Expression"] or named or "see the licence text"
+    return named or "see the licence text"

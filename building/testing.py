@@ -83,7 +83,8 @@ class Outcome:
 
 def parts() -> list[str]:
     """Return all parts, in the order of the summary."""
-    return [*project.environment_names(), ROUNDING, *WINDOWED]
+    tested = [name for name in project.environment_names() if project.environment(name).tests]
+    return [*tested, ROUNDING, *WINDOWED]
 
 
 def run(only: list[str] | None, arguments: list[str]) -> int:

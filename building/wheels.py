@@ -133,9 +133,9 @@ def _is_intact(wheel: Wheel) -> bool:
 
 
 def _download(lines: list[str], python: str, platform: str, target: Path, *options: str) -> None:
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
-        listing.write("\n".join(lines) + "\n")
-        listing.flush()
+    with tempfile.TemporaryDirectory() as place:
+        listing = Path(place, "wanted.txt")
+        listing.write_text("\n".join(lines) + "\n")
         command = [
             _pip(),
             "-m",
@@ -149,4 +149,4 @@ def _download(lines: list[str], python: str, platform: str, target: Path, *optio
         command += ["--python-version", python, "--implementation", "cp", "--dest", str(target), *options]
         for tag in platforms.named(platform).tags:
             command += ["--platform", tag]
-        environments.run_quietly([*command, "-r", listing.name], "the wheels cannot be downloaded")
+        environments.run_quietly([*command, "-r", str(listing)], "the wheels cannot be downloaded")

@@ -68,7 +68,7 @@ def extension(folder: Path, version: str, bundled: Path) -> str:
     manifest = (ROOT / "blender_addon" / "blender_manifest.toml").read_text()
     known = {
         "id": "sinew", "name": "Sinew", "version": version, "tagline": "A test", "maintainer": "Tests",
-        "license": '"SPDX:GPL-3.0-or-later"', "copyright": '"2026 Tests"', "blender_version_min": "4.2.0",
+        "license": '"SPDX:GPL-3.0-or-later"', "copyright": '"2026 Tests"', "blender_version_min": "4.2.0", "website": "https://example.org",
         "wheels": f'"./wheels/{bundled.name}"',
     }  # fmt: skip
     manifest = re.sub(r"^platforms.*\n", "", manifest, flags=re.MULTILINE)
