@@ -8,6 +8,7 @@ from bpy.props import StringProperty
 from ..blender_addon.bake import background, baking, comparison, settling
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.scene_export import corrective_key as corrective
+from ..blender_addon.setup import diagnostics
 from ..core.foundation.errors import SinewError
 from ..core.jobs.results.bake_report import csv_of
 from ..core.jobs.store.frame_store import FrameStore
@@ -213,6 +214,13 @@ def copy_report(self: Any, context: Any, obj: Any) -> None:
     report = baking.report_of(obj)
     context.window_manager.clipboard = csv_of({context.object.name: report})
     self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
+
+
+@operator("Copy Diagnostics", polls.body)
+def copy_diagnostics(self: Any, context: Any, obj: Any) -> None:
+    """Copy versions, settings and the last report to the clipboard for a bug report, without names and paths."""
+    context.window_manager.clipboard = diagnostics.text(obj)
+    self.report({"INFO"}, "Sinew: diagnostics copied. Paste them into the bug report")
 
 
 @operator("Open Report", polls.baked_body, {"UNDO"})

@@ -8,7 +8,7 @@ from .panel_base import CLOSED, draw_reasons, panel, wrapped
 
 @panel("Diagnostics", bl_options=CLOSED)
 def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
-    """Draw statistics of the body and its tetrahedra, and the linear solver of the last bake."""
+    """Draw statistics of the body and its tetrahedra, the linear solver of the last bake, and Copy Diagnostics."""
     record, scene = obj.sinew.bake, context.scene
     wrapped(layout, record.mesh_summary, context, "INFO")
     if record.body_mass > 0.0:
@@ -19,6 +19,8 @@ def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
         wrapped(layout, words, context, "PHYSICS")
     if record.linear_solver:
         wrapped(layout, f"Last bake: {record.linear_solver}", context, "INFO")
+    layout.operator("sinew.copy_diagnostics", icon="COPYDOWN")
+    draw_reasons(layout, context, "sinew.copy_diagnostics")
 
 
 def _is_told_of(obj: Any) -> bool:

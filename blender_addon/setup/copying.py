@@ -63,7 +63,7 @@ def fill_settings(values: Values, target: Any) -> list[str]:
 
 def _values(group: Any) -> Values:
     found: Values = {}
-    for prop in _properties(group):
+    for prop in copied_properties(group):
         value = getattr(group, prop.identifier)
         if prop.type == "COLLECTION":
             value = [{"name": item.name, **_values(item)} for item in value]
@@ -97,7 +97,7 @@ def _match_list(wanted: list[str], target: Any, name: str) -> None:
 
 def _fill_group(values: Values, target: Any, obj: Any, left: list[str]) -> None:
     """Set a property group of the body ``obj``, nested groups included, and note skipped properties in ``left``."""
-    for prop in _properties(target):
+    for prop in copied_properties(target):
         name = prop.identifier
         if name not in values:
             continue
@@ -124,7 +124,8 @@ def _has_key(obj: Any, name: str) -> bool:
     return keys is not None and name in keys.key_blocks
 
 
-def _properties(group: Any) -> Iterator[Any]:
+def copied_properties(group: Any) -> Iterator[Any]:
+    """Yield the properties of a property group that are settings."""
     for prop in group.bl_rna.properties:
         is_settable = not prop.is_readonly or prop.type in ("COLLECTION", "POINTER")
         if is_settable and prop.identifier not in LEFT_OUT:

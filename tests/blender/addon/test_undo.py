@@ -33,6 +33,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_export_bake": "writes a file",
     "SINEW_OT_save_setup": "writes a file",
     "SINEW_OT_copy_report": "fills the clipboard",
+    "SINEW_OT_copy_diagnostics": "fills the clipboard",
     "SINEW_OT_save_preset": "writes a file",
     "SINEW_OT_remove_preset": "deletes a file",
     "SINEW_OT_show_stiffness": "shows a number",

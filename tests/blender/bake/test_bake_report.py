@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
+from pathlib import Path
 
 import bpy
 import pytest
+import sinew
 from sinew.blender_addon import command
+from sinew.blender_addon.setup import diagnostics
 from sinew.ui.diagnostics import draw_report
 
 
@@ -53,6 +57,23 @@ def test_the_report_is_a_text(baked):
     assert [text.name for text in bpy.data.texts] == ["Sinew Report Body"]
     words = bpy.data.texts[0].as_string()
     assert words.startswith("Body\n\nMixed FEM") and "Factorization" in words and "\n    4 " in words
+
+
+def test_diagnostics_have_versions_settings_and_report_but_neither_names_nor_paths(body, saved):
+    body.name, body.sinew.materials[0].name = "Zanzibar", "Quetzal"
+    body.sinew.substeps, body.sinew.max_iterations, body.sinew.tolerance = 3, 1, 1e-7
+    bpy.ops.sinew.bake()
+    body.sinew.bake.message += f" “Zanzibar” is blocked. The frames are in {saved.parent}/My Film/x. Bake again."
+    assert bpy.ops.sinew.copy_diagnostics() == {"FINISHED"}
+    said = diagnostics.text(body)
+    for words in (
+        f"Sinew {sinew.__version__}", f"Blender {bpy.app.version_string}", f"numba {metadata.version('numba')}",
+        "\n    substeps = 3\n", "\n    materials[0]\n", "Bake: done", "Frames 2-4 did not converge", "“…” is blocked",
+    ):  # fmt: skip
+        assert words in said, (words, said)
+    for name in ("Zanzibar", "Quetzal", "My Film", str(saved.parent), str(Path.home())):
+        assert name not in said
+    assert diagnostics.without_names(r"1/2 of 3 m / s in C:\Users\jo x.blend") == "1/2 of 3 m / s in …"
 
 
 def test_without_a_bake_there_is_none(body):
