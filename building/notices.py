@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from .project import BuildError
 
 ADDED = Path(__file__).resolve().parent / "licences"
-"""Folder with licence texts, ``PROJECT.txt``, copied from the sources of projects whose wheels contain none."""
+"""Folder with licence texts, ``LICENSE.PROJECT``, copied from the sources of projects whose wheels contain none."""
 CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later (TetGen), MIT (the package around it)"}
 """Licences, by project, for wheels whose metadata are less exact than their licence texts."""
 _IS_TEXT = re.compile(r"(?i)(^|[-_.])(licen[cs]e|copying|notice)")
@@ -85,11 +85,11 @@ def read(path: Path) -> Notice:
         }
         bills = [json.loads(wheel.read(name)) for name in names if ".dist-info/sboms/" in name]
     project = path.name.partition("-")[0]
-    if not texts and (ADDED / f"{project}.txt").is_file():
-        texts = {"LICENSE, from its sources": (ADDED / f"{project}.txt").read_text(encoding="utf-8").strip()}
+    if not texts and (ADDED / f"LICENSE.{project}").is_file():
+        texts = {"LICENSE, from its sources": (ADDED / f"LICENSE.{project}").read_text(encoding="utf-8").strip()}
     if not texts:
         raise BuildError(
-            f"{path.name} contains no licence text.\nPut the text from its sources into {ADDED.name}/{project}.txt."
+            f"{path.name} contains no licence text.\nPut the text from its sources into {ADDED.name}/LICENSE.{project}."
         )
     homes = dict(each.split(", ", 1) for each in metadata.get_all("Project-URL", []))
     home = metadata["Home-page"] or next(
