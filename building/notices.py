@@ -13,8 +13,8 @@ from .project import BuildError
 
 ADDED = Path(__file__).resolve().parent / "licences"
 """Folder with licence texts, ``LICENSE.PROJECT``, copied from the sources of projects whose wheels contain none."""
-CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later (TetGen), MIT (the package around it)"}
-"""Licences, by project, for wheels whose metadata are less exact than their licence texts."""
+CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later AND MIT"}
+"""SPDX expressions, by project, for wheels whose metadata are less exact than their licence texts."""
 _IS_TEXT = re.compile(r"(?i)(^|[-_.])(licen[cs]e|copying|notice)")
 _HEAD = """# Third-party notices
 
@@ -97,8 +97,8 @@ def read(path: Path) -> Notice:
     )
     carried = sorted({each["name"] for bill in bills for each in bill["components"]} - {project})
     title, expression = f"{metadata['Name']} {metadata['Version']}", metadata["License-Expression"]
-    licence = CLEARER.get(project) or expression or _licence(metadata)
-    return Notice(title, licence, licence == expression, home, tuple(carried), texts)
+    expression = CLEARER.get(project) or expression
+    return Notice(title, expression or _licence(metadata), bool(expression), home, tuple(carried), texts)
 
 
 def _licence(metadata: email.message.Message) -> str:

@@ -1,4 +1,4 @@
-"""An update whose wheels changed asks for a restart; the extension is installed from zips, in a Blender of its own."""
+"""An update whose wheels changed asks for a restart; the extension comes from a repository, in a Blender of its own."""
 
 from __future__ import annotations
 
@@ -11,16 +11,38 @@ import sys
 import zipfile
 from pathlib import Path
 
+import bpy
+
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("blender_addon", "core", "operators", "ui")
 
 SCRIPT = """
+import subprocess
 import sys
+from pathlib import Path
 import bpy
 
+tool, folder, *zips = sys.argv[1:]
+preferences = bpy.context.preferences
+preferences.system.use_online_access = True  # Blender installs from no repository without, not even from a folder
+address = Path(folder, "index.json").as_uri()
+bpy.ops.preferences.extension_repo_add(name="Test", remote_url=address, type="REMOTE")
+module = preferences.extensions.repos[-1].module
+package, index = f"bl_ext.{module}.sinew", len(preferences.extensions.repos) - 1
+
 def install(archive):
-    bpy.ops.extensions.package_install_files(filepath=archive, repo="user_default", enable_on_install=True)
-    return sys.modules["bl_ext.user_default.sinew.blender_addon.window.restart"].needed()
+    # Publish a zip in the repository, and install it or update to it.
+    for path in Path(folder).iterdir():
+        path.unlink()
+    Path(archive).rename(Path(folder, Path(archive).name))
+    subprocess.run([sys.executable, tool, "server-generate", f"--repo-dir={folder}"], check=True)
+    bpy.ops.extensions.repo_sync(repo_index=index)
+    if package in sys.modules:
+        bpy.ops.extensions.package_upgrade_all()
+    else:
+        bpy.ops.extensions.package_install(repo_index=index, pkg_id="sinew", enable_on_install=True)
+    assert f"-{sys.modules[package].__version__}.zip" in archive, sys.modules[package].__version__
+    return sys.modules[f"{package}.blender_addon.window.restart"].needed()
 
 def button_says():
     if bpy.ops.sinew.enable.poll():
@@ -30,15 +52,14 @@ def button_says():
     except RuntimeError as error:
         return str(error).strip().splitlines()[-1]
 
-first, same, changed = sys.argv[1:]
+first, same, changed = zips
 bpy.ops.mesh.primitive_cube_add()
 print("1:", install(first), "loaded" if "standin" in sys.modules else "not loaded")
 import standin
 print("2:", install(same), button_says())
 print("3:", install(changed), "/", button_says())
-bpy.ops.preferences.addon_disable(module="bl_ext.user_default.sinew")
-repositories = [repository.module for repository in bpy.context.preferences.extensions.repos]
-bpy.ops.extensions.package_uninstall(repo_index=repositories.index("user_default"), pkg_id="sinew")
+bpy.ops.preferences.addon_disable(module=package)
+bpy.ops.extensions.package_uninstall(repo_index=index, pkg_id="sinew")
 print("4:", hasattr(bpy.types.Object, "sinew"), [name for name in dir(bpy.types) if "sinew" in name.lower()])
 """
 
@@ -87,7 +108,9 @@ def test_an_update_with_other_wheels_asks_for_a_restart_and_nothing_stays_after_
     zips = [extension(tmp_path, *each) for each in (("9.0.0", old), ("9.0.1", old), ("9.1.0", new))]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_", "SINEW_"))}
     variables = {**kept, "BLENDER_USER_RESOURCES": str(tmp_path / "profile")}
-    command = [sys.executable, "-c", SCRIPT, *zips]
+    (tool,) = Path(bpy.utils.resource_path("LOCAL")).glob("scripts/addons_core/bl_pkg/cli/blender_ext.py")
+    (tmp_path / "repository").mkdir()
+    command = [sys.executable, "-c", SCRIPT, str(tool), str(tmp_path / "repository"), *zips]
     run = subprocess.run(command, capture_output=True, text=True, env=variables, cwd=tmp_path, timeout=120)
     said = dict(re.findall(r"^(\d): (.*)$", run.stdout, re.MULTILINE))
     words = "Restart Blender to finish the update: standin 1.0 is loaded, 1.1 installed"
@@ -96,4 +119,4 @@ def test_an_update_with_other_wheels_asks_for_a_restart_and_nothing_stays_after_
     assert said["3"].startswith(f"{words} / ") and said["3"].endswith(words), (run.returncode, run.stdout, run.stderr)
     assert said["4"] == "False []", (run.returncode, run.stdout, run.stderr)
     assert not list((tmp_path / "profile").rglob("standin*")), "the wheel is still installed"
-    assert not (tmp_path / "profile" / "extensions" / "user_default" / "sinew").exists()
+    assert not list((tmp_path / "profile" / "extensions").glob("*/sinew"))
