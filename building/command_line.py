@@ -34,6 +34,10 @@ def _parser() -> argparse.ArgumentParser:
     manual.add_argument("--renders", action="store_true", help="make only the renders, which need no windowed Blender")
     manual.set_defaults(run=_manual)
 
+    listing = commands.add_parser("listing", help="render the pictures of the extension's page (docs/listing)")
+    listing.add_argument("names", nargs="*", metavar="NAME", help="only these pictures, such as icon")
+    listing.set_defaults(run=_listing)
+
     test = commands.add_parser("test", help="run all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
     parts = "main, bpy-4.2, bpy-5.0, bpy-5.2, rounding, gui, gui-long, gui-sid"
@@ -93,6 +97,12 @@ def _manual(options: argparse.Namespace, rest: list[str]) -> int:
     from . import manual
 
     return manual.run(options.renders)
+
+
+def _listing(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import manual
+
+    return manual.listing(options.names)
 
 
 def _test(options: argparse.Namespace, rest: list[str]) -> int:

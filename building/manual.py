@@ -1,15 +1,19 @@
-"""``build_addon.py manual``: makes the pictures of manual and README, screenshots of a windowed Blender and renders."""
+"""``build_addon.py manual`` and ``listing``: pictures of manual, README and the extension's page, which are screenshots
+of a windowed Blender and renders.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from . import environments, testing
 from .project import OUT, ROOT, BuildError
 
 PICTURES = ROOT / "docs" / "manual" / "pictures"
+LISTING = ROOT / "docs" / "listing"
 
 
 def run(renders_alone: bool = False) -> int:
@@ -21,10 +25,19 @@ def run(renders_alone: bool = False) -> int:
             raise BuildError("the windowed Blender made no pictures; see its output above.")
         for picture in sorted((OUT / "manual").glob("*.png")):
             shutil.copyfile(picture, PICTURES / picture.name)
+    return _render(ROOT / "docs" / "manual" / "render_examples.py", PICTURES, [])
+
+
+def listing(names: list[str]) -> int:
+    """Render the pictures of the extension's page, or only those with these names; return 0."""
+    return _render(LISTING / "render.py", LISTING / "pictures", names)
+
+
+def _render(script: Path, folder: Path, names: list[str]) -> int:
+    folder.mkdir(exist_ok=True)
     python = environments.ensure("main")
-    script = ROOT / "docs" / "manual" / "render_examples.py"
-    if subprocess.run([str(python), str(script), str(PICTURES)], cwd=ROOT).returncode != 0:
+    if subprocess.run([str(python), str(script), str(folder), *names], cwd=ROOT).returncode != 0:
         raise BuildError("the examples were not rendered; see the output above.")
-    for picture in sorted(PICTURES.iterdir()):
+    for picture in sorted(folder.iterdir()):
         print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size / 1e3:.0f} kB")
     return 0

@@ -65,11 +65,7 @@ QUALITY = 92, 70
 
 def main(folder: Path, names: list[str]) -> None:
     """Make those pictures, or all: ``example-NAME.jpg`` and ``film.webp``."""
-    build_addon.mount()
-    from sinew.blender_addon import registration
-
-    if not registration.is_registered():
-        registration.register()
+    register()
     names = names or [*SHOTS, FILM]
     with tempfile.TemporaryDirectory() as scratch:
         frames: list[Path] = []
@@ -88,6 +84,15 @@ def main(folder: Path, names: list[str]) -> None:
                 frames.append(render_frame(Path(scratch) / f"{name}-{frame:03}.png"))
         if frames:
             save_film(frames, folder / f"{FILM}.webp")
+
+
+def register() -> None:
+    """Register the add-on of this checkout."""
+    build_addon.mount()
+    from sinew.blender_addon import registration
+
+    if not registration.is_registered():
+        registration.register()
 
 
 def bake(name: str, scratch: Path, seconds: float) -> int:
