@@ -35,7 +35,7 @@ def run(tag: str | None = None) -> int:
     (FOLDER / f"{name}.cdx.json").write_text(bill_of_materials.text(lock.read()), encoding="utf-8", newline="\n")
     (FOLDER / "NOTES.md").write_text(notes, encoding="utf-8", newline="\n")
     files = sorted(path for path in FOLDER.rglob("*") if path.is_file())
-    lines = [f"{sha256(path)}  {path.relative_to(FOLDER).as_posix()}\n" for path in files]
+    lines = [f"{sha256(path)}  {path.name}\n" for path in files]  # a page of downloads has no folders
     (FOLDER / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
     for path in files:
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.1f} MB")
