@@ -20,6 +20,7 @@ from .draw_handlers.overlays import Overlays
 from .jobs import compiling, job_queue
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
+from .translations import translate
 from .window import esc_after_playback, restart
 
 ANSWERING = (
@@ -67,6 +68,7 @@ def register() -> None:
     from ..ui.live import status_hints
 
     restart.look()
+    translate.register()
     properties.register()
     overlay_properties.register()
     for cls in (*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES):
@@ -129,6 +131,7 @@ def unregister() -> None:
         bpy.utils.unregister_class(cls)
     overlay_properties.unregister()
     properties.unregister()
+    translate.unregister()
     global _is_registered
     _is_registered = False
 

@@ -76,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--json", help="write the result rows to this JSON file")
     bench.set_defaults(run=_bench)
 
+    translations = commands.add_parser("translations", help="update the catalogues of the interface's languages")
+    translations.add_argument(
+        "language", nargs="?", help="new language to begin, by its name in Blender, such as it_IT"
+    )
+    translations.set_defaults(run=_translations)
+
     lock = commands.add_parser("lock", help="update wheels.lock and requirements.lock")
     lock.add_argument(
         "versions",
@@ -150,6 +156,12 @@ def _bench(options: argparse.Namespace, rest: list[str]) -> int:
     from . import bench
 
     return bench.run(options)
+
+
+def _translations(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import translations
+
+    return translations.run(options.language)
 
 
 def _lock(options: argparse.Namespace, rest: list[str]) -> int:

@@ -7,6 +7,7 @@ import bpy
 from ..blender_addon.cuts import splitting
 from ..blender_addon.scene_import import picks
 from ..blender_addon.setup import defaults
+from ..blender_addon.translations.translate import translated
 from . import polls
 from .operator_class import EDITS, list_operators, operator
 
@@ -51,9 +52,13 @@ def split_mesh(self: Any, context: Any, obj: Any) -> None:
     they are cut or tear. Restore Mesh takes it back.
     """
     found = splitting.split(obj, context)
-    words = f"{found.count} pieces, with {int(found.seam_faces.sum()) // 2} faces along their seams"
+    words = translated(
+        "{count} pieces, with {faces} faces along their seams",
+        count=found.count,
+        faces=int(found.seam_faces.sum()) // 2,
+    )
     if found.slivers:
-        words += f"; {found.slivers} slivers joined to their neighbours"
+        words += translated("; {slivers} slivers joined to their neighbours", slivers=found.slivers)
     if missed := splitting.missed_words(obj, found):
         self.report({"WARNING"}, f"{words}. {missed}")
     else:

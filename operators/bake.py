@@ -16,6 +16,7 @@ from ..blender_addon.objects import contact_groups, duplicate_result, linked
 from ..blender_addon.properties import choices
 from ..blender_addon.scene_import.job_in import group_steps
 from ..blender_addon.scene_import.settings_in import frame_range
+from ..blender_addon.translations.translate import marked, translated
 from ..blender_addon.window import esc_after_playback, visibility
 from ..blender_addon.window.stepwise import Steps
 from . import polls
@@ -77,7 +78,10 @@ def _can_bake_to_current(context: Any) -> None:
     record, current = obj.sinew.bake, context.scene.frame_current
     polls.disable_if(record.status == "DONE", "All frames are baked")
     first, last = frame_range(obj.sinew, context.scene)
-    polls.disable_if(not first < current <= last, f"Go to a frame after the first ({first}), up to the last ({last})")
+    polls.disable_if(
+        not first < current <= last,
+        translated("Go to a frame after the first ({first}), up to the last ({last})", first=first, last=last),
+    )
     polls.disable_if(
         record.frames and record.status != "NONE" and record.first_frame + record.frames > current,
         "All frames up to the current one are baked",
@@ -106,15 +110,21 @@ def resume_bake(self: Any, context: Any, obj: Any) -> None:
 
 def _can_bake_all(context: Any) -> None:
     polls.idle()
-    polls.disable_if(not context.blend_data.filepath, f"{polls.UNSAVED}: {polls.KEPT}")
+    polls.disable_if(not context.blend_data.filepath, polls.unsaved(polls.KEPT))
     polls.disable_if(context.mode.startswith("EDIT"), polls.IN_EDIT)
     left = bake_queue.unfinished(bake_queue.own_bodies(context.scene))
     polls.disable_if(not left, "The scene has no body that still has to be baked")
 
 
+ABOUT_SELECTED = marked(
+    "Bake every selected body whose bake is missing or incomplete, one after the other; stopped bakes are resumed. "
+    "Bodies in contact are baked together, and bodies that serve as colliders come first"
+)
+"""Tooltip of *Bake Selected*."""
+
+
 def _about_all(context: Any, properties: Any) -> str:
-    which = "selected body" if properties.selected else "body of the scene"
-    return bake_all.bl_description.replace("body of the scene", which)
+    return translated(ABOUT_SELECTED if properties.selected else bake_all.bl_description)
 
 
 @operator(
@@ -161,8 +171,8 @@ def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
     work = job_queue.current()
     if esc_after_playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:
         return {"PASS_THROUGH"}
-    about = {"title": "Stop the Bake?", "message": "Finished frames are kept, and Resume continues", "icon": "QUESTION"}
-    return context.window_manager.invoke_confirm(self, event, confirm_text="Stop", **about)
+    about = {"message": translated("Finished frames are kept, and Resume continues"), "icon": "QUESTION"}
+    return context.window_manager.invoke_confirm(self, event, title="Stop the Bake?", confirm_text="Stop", **about)
 
 
 @operator("Stop", _can_stop, **{**BY_ESC, "invoke": _stop_by_esc})
@@ -191,7 +201,7 @@ def _can_move_out(context: Any) -> None:
     moved = obj.sinew.bake.separation_object
     polls.disable_if(moved is None, "No overlap is known: press Bake to search for one")
     is_keyed = any(path.endswith("location") for path in list_animation.animated_paths(moved))
-    polls.disable_if(is_keyed, f"The location of “{moved.name}” is animated: move its keys")
+    polls.disable_if(is_keyed, translated("The location of “{name}” is animated: move its keys", name=moved.name))
 
 
 @operator("Separate Overlaps", _can_move_out, EDITS)
@@ -250,11 +260,14 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 
     job_queue.begin(Task(obj.session_uid, obj.name, read, keep, baking.note_error))
     for words in found:  # empty if the task still runs; its panel then shows the result
-        self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
+        self.report(
+            {"WARNING" if words else "INFO"},
+            translated("Changed since the bake: {words}", words=outdated.labels(words or marked("nothing"))),
+        )
 
 
 def _can_bring(context: Any) -> None:
-    polls.can_begin(context, "the frames are copied to a folder beside the .blend")
+    polls.can_begin(context, marked("the frames are copied to a folder beside the .blend"))
     polls.disable_if(
         not baking.is_elsewhere(polls.baked_body(context)), "The frames are beside this .blend already, or not on disk"
     )
@@ -266,4 +279,6 @@ def bring_frames(self: Any, context: Any, obj: Any) -> None:
     Bake, Resume and Convert Result do this automatically.
     """
     baking.bring_frames(obj)
-    self.report({"INFO"}, f"The frames of “{obj.name}” are in {obj.sinew.bake.folder}")
+    self.report(
+        {"INFO"}, translated("The frames of “{name}” are in {folder}", name=obj.name, folder=obj.sinew.bake.folder)
+    )

@@ -10,13 +10,16 @@ from ..blender_addon import examples
 from ..blender_addon.bake import baking
 from ..blender_addon.objects import duplicate_result, linked
 from ..blender_addon.setup import copying, defaults, setup_file, setups
+from ..blender_addon.translations.translate import translated
 from . import polls
 from .operator_class import EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 
 def _can_enable(context: Any) -> None:
     if (source := duplicate_result.source_of(polls.mesh_object(context))) is not None:
-        raise polls.PollFailure(f"This object shows the bake of “{source.name}”: select that object")
+        raise polls.PollFailure(
+            translated("This object shows the bake of “{name}”: select that object", name=source.name)
+        )
 
 
 @operator("Sinew", _can_enable, EDITS)
@@ -53,14 +56,14 @@ def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
     copied, left = 0, []
     for other in _others(context):
         if linked.is_linked(other) or duplicate_result.source_of(other) is not None:
-            left.append(f"{other.name} (linked, or a bake)")
+            left.append(translated("{name} (linked, or a bake)", name=other.name))
             continue
         copied += 1
         if missing := copying.copy_settings(obj, other):
             left.append(f"{other.name}: {', '.join(missing)}")
-    words = f"Copied to {copied} {'body' if copied == 1 else 'bodies'}"
+    words = translated("Copied to {count} body" if copied == 1 else "Copied to {count} bodies", count=copied)
     if left:
-        self.report({"WARNING"}, f"{words}. Left out: {'; '.join(left)}")
+        self.report({"WARNING"}, translated("{words}. Left out: {names}", words=words, names="; ".join(left)))
     else:
         self.report({"INFO"}, words)
     return None if copied else {"CANCELLED"}
@@ -91,9 +94,11 @@ def _apply(self: Any, setup: setups.Setup, others: list[Any]) -> None:
     """Give meshes a set-up, and report what was left out."""
     setup = setups.mirrored(setup) if self.mirror else setup
     left = {other.name: setups.apply_setup(setup, other, self.fit, self.replace) for other in others}
-    words = f"{len(others)} {'body has' if len(others) == 1 else 'bodies have'} the set-up"
+    words = translated(
+        "{count} body has the set-up" if len(others) == 1 else "{count} bodies have the set-up", count=len(others)
+    )
     if missing := [f"{name}: {', '.join(each)}" for name, each in left.items() if each]:
-        self.report({"WARNING"}, f"{words}. Left out: {'; '.join(missing)}")
+        self.report({"WARNING"}, translated("{words}. Left out: {names}", words=words, names="; ".join(missing)))
     else:
         self.report({"INFO"}, words)
 
@@ -130,7 +135,7 @@ def save_setup(self: Any, context: Any, obj: Any) -> None:
     """Save the Sinew settings of this body, its vertex groups and muscle curves as one file, for other meshes."""
     path = Path(_setup_path(self))
     setup_file.save_setup(setups.setup_of(obj), path)
-    self.report({"INFO"}, f"The set-up of “{obj.name}” is in {path}")
+    self.report({"INFO"}, translated("The set-up of “{name}” is in {path}", name=obj.name, path=path))
 
 
 def _can_load(context: Any) -> None:
@@ -166,7 +171,7 @@ def load_setup(self: Any, context: Any, obj: Any) -> None:
 
 def _about_example(context: Any, properties: Any) -> str:
     about = examples.EXAMPLES[properties.example].DESCRIPTION
-    return f"{about}. It is added in its own collection at the 3D cursor, ready to bake"
+    return f"{translated(about)}. {translated('It is added in its own collection at the 3D cursor, ready to bake')}"
 
 
 @operator(
@@ -184,4 +189,9 @@ def add_example(self: Any, context: Any, obj: Any) -> None:
     """Add an example scene at the 3D cursor."""
     body = examples.add(self.example, context)
     button = "Bake" if context.blend_data.filepath else "Save and Bake"
-    self.report({"INFO"}, f"“{body.name}” is active: press {button} in the Sinew tab of the sidebar (N)")
+    self.report(
+        {"INFO"},
+        translated(
+            "“{name}” is active: press {button} in the Sinew tab of the sidebar (N)", name=body.name, button=button
+        ),
+    )

@@ -5,6 +5,7 @@ from typing import Any
 from ..blender_addon.bake import background
 from ..blender_addon.objects import bones, contact_groups
 from ..blender_addon.setup import bone_bodies
+from ..blender_addon.translations.translate import translated
 from . import polls
 from .operator_class import EDITS, ask_before_loss, operator, refused
 
@@ -31,9 +32,11 @@ def add_bone_bodies(self: Any, context: Any, obj: Any) -> set[str] | None:
     short = [bone.name for bone in found if bone.length == 0.0]
     bodies = bone_bodies.add_bodies(context.object, [bone for bone in found if bone.length], context)
     if not bodies:
-        return refused(self, f"The bones {', '.join(short)} have no length: move their tails in Edit Mode.")
-    left = f". Without length, and left out: {', '.join(short)}" if short else ""
-    self.report({"WARNING" if short else "INFO"}, f"{len(bodies)} bones have bodies{left}")
+        return refused(
+            self, translated("The bones {names} have no length: move their tails in Edit Mode.", names=", ".join(short))
+        )
+    left = translated(". Without length, and left out: {names}", names=", ".join(short)) if short else ""
+    self.report({"WARNING" if short else "INFO"}, translated("{count} bones have bodies", count=len(bodies)) + left)
     return None
 
 

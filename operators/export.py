@@ -7,6 +7,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..blender_addon.bake import baking
+from ..blender_addon.translations.translate import translated
 from . import polls
 from .operator_class import choose_file, file_parts, operator
 
@@ -66,7 +67,16 @@ def export_bake(self: Any, context: Any, obj: Any) -> None:
         _guess_format(self)
     path = Path(_chosen_path(self))
     first, last = baking.export(bodies, context, path, self.file_format)
-    self.report({"INFO"}, f"Sinew: frames {first}-{last} of {len(bodies)} bodies are in {path}")
+    self.report(
+        {"INFO"},
+        translated(
+            "Sinew: frames {first}-{last} of {count} bodies are in {path}",
+            first=first,
+            last=last,
+            count=len(bodies),
+            path=path,
+        ),
+    )
 
 
 def _guess_format(self: Any) -> None:

@@ -11,6 +11,7 @@ from ..blender_addon.live.live_state import Stepped
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.scene_export.take_to_springs import names_of_take
 from ..blender_addon.setup import defaults
+from ..blender_addon.translations.translate import translated
 from ..core.foundation.errors import SinewError
 from ..core.foundation.events import StopRecording
 from . import polls
@@ -95,7 +96,9 @@ def live_stop(self: Any, context: Any, obj: Any) -> None:
 @operator(
     "Record Live",
     options={"UNDO", "INTERNAL"},
-    object_name=StringProperty(name="Object", description="Name of the body that was recorded", options={"SKIP_SAVE"}),
+    object_name=StringProperty(
+        name="Object", description="Name of the body that was recorded", options={"HIDDEN", "SKIP_SAVE"}
+    ),
 )
 def apply_take(self: Any, context: Any, obj: Any) -> None:
     """Apply a live recording to the scene, as springs and a bake. One undo reverts it."""
@@ -107,5 +110,10 @@ def apply_take(self: Any, context: Any, obj: Any) -> None:
         baking.note_error(obj, error)
         self.report({"WARNING"}, str(error))
         return
-    grabs = "its mouse grabs are springs now" if names_of_take(obj) else "nothing was grabbed"
-    self.report({"INFO"}, f"Sinew: {count} recorded frames of “{obj.name}” are baked; {grabs}")
+    grabs = translated("its mouse grabs are springs now") if names_of_take(obj) else translated("nothing was grabbed")
+    self.report(
+        {"INFO"},
+        translated(
+            "Sinew: {count} recorded frames of “{name}” are baked; {grabs}", count=count, name=obj.name, grabs=grabs
+        ),
+    )

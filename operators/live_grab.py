@@ -7,8 +7,14 @@ from bpy.props import BoolProperty
 
 from ..blender_addon.live import live, live_pick, live_visibility
 from ..blender_addon.live.live_hints import draw_hints
+from ..blender_addon.translations.translate import CONTEXT, marked
 
-HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
+HINTS = (
+    (marked("Pull"), "MOUSE_LMB_DRAG"),
+    (marked("Leave It Pinned"), "EVENT_CTRL"),
+    ("", "EVENT_ESC"),
+    (marked("Let Go"), "MOUSE_RMB"),
+)
 """Texts and icons of the hints in the status bar while the mouse button is down."""
 
 
@@ -19,11 +25,14 @@ def draw_status(header: Any, context: Any) -> None:
 
 class SINEW_OT_live_grab(bpy.types.Operator):
     bl_idname = "sinew.live_grab"
+    bl_translation_context = CONTEXT
     bl_label = "Grab"
     bl_description = "Drag the body; with Ctrl the dragged vertex stays pinned. Ctrl-click on a pin releases it"
     bl_options = {"INTERNAL"}
 
-    pin: BoolProperty(name="Pin", description="Leave the dragged vertex pinned", options={"SKIP_SAVE"})
+    pin: BoolProperty(
+        name="Pin", description="Leave the dragged vertex pinned", options={"SKIP_SAVE"}, translation_context=CONTEXT
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

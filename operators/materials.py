@@ -14,6 +14,7 @@ from ..blender_addon.properties.mirror import stiffness_of
 from ..blender_addon.properties.muscle_properties import SinewStrokePoint
 from ..blender_addon.setup import defaults, drawn_muscle
 from ..blender_addon.setup.mirror_muscle import mirror
+from ..blender_addon.translations.translate import translated
 from ..core.foundation.errors import SinewError
 from . import polls
 from .operator_class import EDITS, list_operators, operator, refused
@@ -38,11 +39,11 @@ def preset_property(description: str) -> Any:
 
 def about_preset(properties: Any) -> str:
     """Return ": " and the description of the preset in ``properties``. An unknown preset returns ""."""
-    return next((f": {item[2]}" for item in choices.preset_items() if item[0] == properties.preset), "")
+    return next((f": {translated(item[2])}" for item in choices.preset_items() if item[0] == properties.preset), "")
 
 
 def _about_adding(context: Any, properties: Any) -> str:
-    return f"Add a physical material{about_preset(properties)}"
+    return translated("Add a physical material") + about_preset(properties)
 
 
 @operator(
@@ -59,7 +60,11 @@ def add_material(self: Any, context: Any, obj: Any) -> None:
 
 def _stiffness_words(context: Any, properties: Any = None) -> str:
     material = item_lists.active_item(duplicate_result.body_of(context).sinew, "material")
-    return f"Young's modulus of {material.name}: {choices.pascals(stiffness_of(material.log_stiffness))}"
+    return translated(
+        "Young's modulus of {name}: {stiffness}",
+        name=material.name,
+        stiffness=choices.pascals(stiffness_of(material.log_stiffness)),
+    )
 
 
 @operator("Stiffness in Pascals", polls.body_with_material, {"INTERNAL"}, description=_stiffness_words)
@@ -77,7 +82,7 @@ def mirror_muscle(self: Any, context: Any, obj: Any) -> set[str] | None:
         made = mirror(obj, item_lists.active_item(obj.sinew, "material"))
     except SinewError as error:
         return refused(self, str(error))
-    self.report({"INFO"}, f"“{made.name}” is the mirrored muscle")
+    self.report({"INFO"}, translated("“{name}” is the mirrored muscle", name=made.name))
     return None
 
 
@@ -87,8 +92,12 @@ def _can_paint(context: Any) -> None:
 
 def _about_painting(context: Any, properties: Any) -> str:
     if properties.map == "STIFFNESS":
-        return "Paint the stiffness of this material in Weight Paint mode: from Stiffness (0) to Where Painted (1)"
-    return "Paint the fraction of this material in Weight Paint mode. Each stroke keeps the sum of all fractions at one"
+        return translated(
+            "Paint the stiffness of this material in Weight Paint mode: from Stiffness (0) to Where Painted (1)"
+        )
+    return translated(
+        "Paint the fraction of this material in Weight Paint mode. Each stroke keeps the sum of all fractions at one"
+    )
 
 
 @operator(
@@ -141,7 +150,9 @@ def _can_draw(context: Any) -> None:
 def _begin_stroke(self: Any, context: Any, event: Any) -> set[str]:
     self._path, self._view = [], None
     context.window_manager.modal_handler_add(self)
-    context.workspace.status_text_set("Drag over the body from the muscle's origin to its insertion. Esc: cancel")
+    context.workspace.status_text_set(
+        translated("Drag over the body from the muscle's origin to its insertion. Esc: cancel")
+    )
     context.window.cursor_modal_set("PAINT_BRUSH")
     return {"RUNNING_MODAL"}
 
@@ -223,4 +234,6 @@ def draw_muscle(self: Any, context: Any, obj: Any) -> None:
     material = item_lists.active_item(obj.sinew, "material")
     passes = drawn_muscle.Passes(places[:, 0], places[:, 1])
     curve = drawn_muscle.draw_muscle(obj, material, passes, self.depth, self.thickness)
-    self.report({"INFO"}, f"“{material.name}” is a muscle along the curve “{curve.name}”")
+    self.report(
+        {"INFO"}, translated("“{name}” is a muscle along the curve “{curve}”", name=material.name, curve=curve.name)
+    )

@@ -14,6 +14,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..blender_addon.bake import baking
 from ..blender_addon.blend_data import item_lists
 from ..blender_addon.objects import duplicate_result
+from ..blender_addon.translations.translate import CONTEXT, translated
 from ..blender_addon.window import esc_after_playback
 from ..core.foundation.errors import SinewError
 from . import polls
@@ -51,16 +52,22 @@ def operator(
             calls["description"] = classmethod(lambda cls, context, properties: describe(context, properties))
         about = {
             "__module__": run.__module__,
-            "__annotations__": {name: part for name, part in parts.items() if name not in calls},
+            "__annotations__": {name: _in_context(part) for name, part in parts.items() if name not in calls},
             "bl_idname": f"sinew.{run.__name__}",
             "bl_label": label,
             "bl_description": " ".join((run.__doc__ or "").split()).removesuffix("."),  # Blender adds the full stop
             "bl_options": set(options),
+            "bl_translation_context": CONTEXT,
             "execute": executed(run, keep),
         }
         return type(f"SINEW_OT_{run.__name__}", (bpy.types.Operator,), about | calls)
 
     return make
+
+
+def _in_context(prop: Any) -> Any:
+    """Return a property whose labels have Sinew's translation context."""
+    return prop.function(**{"translation_context": CONTEXT, **prop.keywords}) if hasattr(prop, "keywords") else prop
 
 
 def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Callable[[Any, Any], set[str]]:
@@ -112,11 +119,11 @@ def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], 
 
     ``button`` is the label of the confirmation. Returns the result of ``invoke``.
     """
-    lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
+    lost, label = " ".join(filter(None, map(baking.replaced_words, bodies))), translated(button)
     if not lost:
         return self.execute(context)
     return context.window_manager.invoke_confirm(
-        self, event, title=f"{button}?", message=lost, confirm_text=button, icon="WARNING"
+        self, event, title=f"{label}?", message=lost, confirm_text=label, icon="WARNING"
     )
 
 

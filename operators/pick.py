@@ -14,9 +14,11 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import picking_view
 from ..blender_addon.scene_import import picks
 from ..blender_addon.setup import defaults
+from ..blender_addon.translations.translate import CONTEXT
 from ..core.foundation.errors import SinewError
 from . import polls
 from .operator_class import operator, refused
+from .pins import changed_words
 
 
 def _can_start(context: bpy.types.Context) -> None:
@@ -34,6 +36,7 @@ def start_picking(self: Any, context: bpy.types.Context, obj: Any) -> None:
 
 class SINEW_OT_pick(bpy.types.Operator):
     bl_idname = "sinew.pick"
+    bl_translation_context = CONTEXT
     bl_label = "Pick Vertices"
     bl_description = (
         "Click to add the vertex under the cursor, or remove it; drag a box to add the vertices in it, with Ctrl to "
@@ -41,7 +44,12 @@ class SINEW_OT_pick(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    target: EnumProperty(name="Pick For", description="Vertex group that picking changes", items=picks.TARGETS)
+    target: EnumProperty(
+        name="Pick For",
+        description="Vertex group that picking changes",
+        items=picks.TARGETS,
+        translation_context=CONTEXT,
+    )
 
     @polls.where
     def poll(context: bpy.types.Context) -> None:
@@ -92,7 +100,7 @@ class SINEW_OT_pick(bpy.types.Operator):
         except SinewError as error:
             return refused(self, error)
         count = len(np.unique(found))
-        self.report({"INFO"}, f"{count} {'added to' if add else 'removed from'} “{group.name}”")
+        self.report({"INFO"}, changed_words(count, add, group.name))
         if said:
             obj.sinew.pick_warning = said
             self.report({"WARNING"}, said)

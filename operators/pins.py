@@ -12,19 +12,35 @@ from bpy.props import EnumProperty
 from ..blender_addon.picking import proposing
 from ..blender_addon.scene_import import picks
 from ..blender_addon.setup import defaults
+from ..blender_addon.translations.translate import marked, translated
 from . import polls
 from .operator_class import EDITS, operator, refused
 
-WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
-WHOSE |= {"ORIGIN": "origin of the active material's muscle", "INSERTION": "insertion of the active material's muscle"}
+WHOSE = {
+    "PINS": marked("pin group"),
+    "SPRING": marked("active spring's vertex group"),
+    "NODES": marked("group of dynamic nodes"),
+}
+WHOSE |= {
+    "ORIGIN": marked("origin of the active material's muscle"),
+    "INSERTION": marked("insertion of the active material's muscle"),
+}
 """Name of the vertex group of each target, for tooltips. The keys are those of ``picks.TARGETS``."""
+
+
+def changed_words(count: int, add: bool, name: str) -> str:
+    """Return a report on the number of vertices that were added to the vertex group ``name``, or removed."""
+    words = marked("{count} added to “{name}”" if add else "{count} removed from “{name}”")
+    return translated(words, count=count, name=name)
 
 
 def _about_assigning(context: Any, properties: Any) -> str:
     whose = WHOSE[properties.target]
     if properties.action == "ADD":
-        return f"Add the selected vertices to the {whose}, which is created if necessary"
-    return f"Remove the selected vertices from the {whose}"
+        return translated(
+            "Add the selected vertices to the {whose}, which is created if necessary", whose=translated(whose)
+        )
+    return translated("Remove the selected vertices from the {whose}", whose=translated(whose))
 
 
 @operator(
@@ -58,7 +74,7 @@ def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
     picks.change(obj, group, selected, add)
     bpy.ops.object.mode_set(mode="EDIT")
     defaults.refit_stiffness(obj, context)
-    self.report({"INFO"}, f"{len(selected)} vertices {'added to' if add else 'removed from'} “{group.name}”")
+    self.report({"INFO"}, changed_words(len(selected), add, group.name))
     if obj.sinew.pick_warning:
         self.report({"WARNING"}, obj.sinew.pick_warning)
     return None
@@ -87,4 +103,11 @@ def propose_nodes(self: Any, context: Any, obj: Any) -> None:
     the body is symmetric.
     """
     group, count = proposing.propose(obj, context)
-    self.report({"INFO"}, f"{count} {'node' if count == 1 else 'nodes'} proposed in “{group.name}”")
+    self.report(
+        {"INFO"},
+        translated(
+            "{count} node proposed in “{name}”" if count == 1 else "{count} nodes proposed in “{name}”",
+            count=count,
+            name=group.name,
+        ),
+    )

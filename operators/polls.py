@@ -8,13 +8,14 @@ import bpy
 from ..blender_addon.jobs import job_queue
 from ..blender_addon.live import live, live_scene
 from ..blender_addon.objects import duplicate_result, linked
+from ..blender_addon.translations.translate import marked, translated
 from ..blender_addon.window import restart
 
-UNSAVED, KEPT = "Save the .blend first", "baked frames are stored beside the .blend"
-IN_EDIT = "Leave Edit Mode first (Tab)"
-NOT_IN_OBJECT = "Go to Object Mode first"
-NOT_LIVE = "Press Play in the panel Live first"
-RENDERING = "Blender renders: wait until it is done"
+KEPT = marked("baked frames are stored beside the .blend")
+IN_EDIT = marked("Leave Edit Mode first (Tab)")
+NOT_IN_OBJECT = marked("Go to Object Mode first")
+NOT_LIVE = marked("Press Play in the panel Live first")
+RENDERING = marked("Blender renders: wait until it is done")
 
 
 class PollFailure(Exception):
@@ -29,11 +30,16 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
             ask(context)
         except PollFailure as disabled:
             if words := str(disabled):
-                cls.poll_message_set(words)
+                cls.poll_message_set(translated(words))
             return False
         return True
 
     return classmethod(poll)
+
+
+def unsaved(kept: str) -> str:
+    """Return the reason why the .blend must be saved: what is ``kept`` beside it."""
+    return f"{translated('Save the .blend first')}: {translated(kept)}"
 
 
 def refuse(words: str) -> None:
@@ -77,7 +83,10 @@ def active(context: Any, obj: Any) -> Any:
 
     Another active object is the duplicate that shows the body's bake.
     """
-    disable_if(obj != context.object, f"This object shows the bake of “{obj.name}”: press Edit Source first")
+    disable_if(
+        obj != context.object,
+        translated("This object shows the bake of “{name}”: press Edit Source first", name=obj.name),
+    )
     return with_own_mesh(obj)
 
 
@@ -198,7 +207,7 @@ def can_begin(context: Any, kept: str = "") -> Any:
     never saved raises PollFailure with this reason.
     """
     obj = with_material(idle_body_outside_edit(context))
-    disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
+    disable_if(kept and not context.blend_data.filepath, unsaved(kept))
     return obj
 
 
@@ -237,7 +246,7 @@ def can_record(_context: Any = None) -> None:
     """
     session = is_live()
     obj = session.object
-    disable_if(not bpy.data.filepath, f"{UNSAVED}: recorded frames are stored beside it")
+    disable_if(not bpy.data.filepath, unsaved(marked("recorded frames are stored beside it")))
     if obj is not None:
         with_own_mesh(obj)
     if obj is None or len(session.job.body.surface.positions) != len(obj.data.vertices):

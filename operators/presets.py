@@ -11,19 +11,19 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices, own_presets
 from ..blender_addon.scene_import.settings_in import material_settings
 from ..blender_addon.setup import defaults
+from ..blender_addon.translations.translate import marked, translated
 from . import polls
 from .materials import about_preset, preset_property
 from .operator_class import EDITS, operator, refused
 
-KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
+KEYED = {"log_stiffness": marked("Stiffness"), "log_painted_stiffness": marked("Where Painted")}
 """Labels of the animatable properties of a material, by property name."""
 
 
 def _about_applying(context: Any, properties: Any) -> str:
-    return (
-        f"Apply the values of this preset to the active physical material{about_preset(properties)}. Its name, maps, "
-        "regions, depth and keyframes are kept"
-    )
+    applies = translated("Apply the values of this preset to the active physical material")
+    kept = translated("Its name, maps, regions, depth and keyframes are kept")
+    return f"{applies}{about_preset(properties)}. {kept}"
 
 
 @operator(
@@ -44,13 +44,19 @@ def apply_preset(self: Any, context: Any, obj: Any) -> None:
     keyed = animated(obj, f"sinew.materials[{item_lists.active_index(obj.sinew, 'material')}]")
     if not material.use_range:
         keyed.discard("log_painted_stiffness")
-    if words := " and ".join(label for name, label in KEYED.items() if name in keyed):
-        self.report({"WARNING"}, f"{words} of “{material.name}” is animated: its keys override the preset")
+    if words := translated(" and ").join(translated(label) for name, label in KEYED.items() if name in keyed):
+        self.report(
+            {"WARNING"},
+            translated(
+                "{words} of “{name}” is animated: its keys override the preset", words=words, name=material.name
+            ),
+        )
 
 
 def _about_muscle(context: Any, properties: Any) -> str:
     words = next((item[2] for item in choices.muscle_preset_items() if item[0] == properties.preset), "")
-    return f"{words}. Sets law, strength and tendons; fibers, activation and the stiffness of the material are kept"
+    kept = marked("Sets law, strength and tendons; fibers, activation and the stiffness of the material are kept")
+    return f"{translated(words)}. {translated(kept)}"
 
 
 @operator(
@@ -103,7 +109,7 @@ def save_preset(self: Any, context: Any, obj: Any) -> None:
     material = item_lists.active_item(obj.sinew, "material")
     name = self.properties.name.strip() or material.name
     own_presets.save(replace(material_settings(material), name=name))
-    self.report({"INFO"}, f"Saved “{name}”")
+    self.report({"INFO"}, translated("Saved “{name}”", name=name))
 
 
 def _has_own(context: Any) -> None:
@@ -125,6 +131,6 @@ def remove_preset(self: Any, context: Any, obj: Any) -> set[str] | None:
     """Delete this user preset permanently; physical materials made from it are kept."""
     name = self.properties.name
     if name not in [material.name for material in own_presets.own_presets().materials]:
-        return refused(self, f"There is no user preset “{name}”")
+        return refused(self, translated("There is no user preset “{name}”", name=name))
     own_presets.remove(name)
     return None

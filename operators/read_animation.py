@@ -3,12 +3,14 @@
 import bpy
 
 from ..blender_addon.jobs import job_queue
+from ..blender_addon.translations.translate import CONTEXT, translated
 from ..core.foundation.errors import SinewError
 from . import polls
 
 
 class SINEW_OT_read_animation(bpy.types.Operator):
     bl_idname = "sinew.read_animation"
+    bl_translation_context = CONTEXT
     bl_label = "Read Animation"
     bl_description = "Read the animation that the simulation needs, frame by frame. Esc cancels"
     bl_options = {"INTERNAL"}
@@ -35,7 +37,7 @@ class SINEW_OT_read_animation(bpy.types.Operator):
             except SinewError as error:
                 self.report({"ERROR"}, str(error))
         if (now := job_queue.reading()) is not None:
-            context.workspace.status_text_set(f"{now.state.label}    Esc: Cancel")
+            context.workspace.status_text_set(f"{now.state.label}    {translated('Esc: Cancel')}")
             return {"RUNNING_MODAL"}
         self._leave(context)
         return {"FINISHED"}

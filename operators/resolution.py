@@ -10,6 +10,7 @@ from ..blender_addon.objects import duplicate_result, shape_modifiers
 from ..blender_addon.scene_import.refinement_in import select_vertices, thin_vertices
 from ..blender_addon.scene_import.rest_in import store_rest
 from ..blender_addon.setup import body_stats, defaults
+from ..blender_addon.translations.translate import marked, translated
 from ..core.foundation.errors import SinewError
 from . import polls
 from .operator_class import EDITS, ask_before_loss, operator
@@ -21,7 +22,7 @@ def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator(
     "Tetrahedralize",
-    partial(polls.can_begin, kept="tetrahedra are stored beside the .blend"),
+    partial(polls.can_begin, kept=marked("tetrahedra are stored beside the .blend")),
     keep=True,
     invoke=_ask_before_rebuild,
 )
@@ -47,7 +48,9 @@ def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
     """Store the shape of the current frame in a shape key, as the stress-free rest shape. The simulation starts in the
     shape of the first frame, and elasticity pulls the body to the rest shape.
     """
-    self.report({"INFO"}, f"The rest shape is stored in the shape key “{store_rest(obj, context)}”")
+    self.report(
+        {"INFO"}, translated("The rest shape is stored in the shape key “{name}”", name=store_rest(obj, context))
+    )
 
 
 def _can_add_shape(context: Any) -> None:
@@ -108,5 +111,9 @@ def select_thin(self: Any, context: Any, obj: Any) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     select_vertices(obj.data, vertices)
     bpy.ops.object.mode_set(mode="EDIT")
-    words = f"The body is thinner than a cell at {len(vertices)} vertices (Cells Across {obj.sinew.cells_across})"
+    words = translated(
+        "The body is thinner than a cell at {count} vertices (Cells Across {cells})",
+        count=len(vertices),
+        cells=obj.sinew.cells_across,
+    )
     self.report({"INFO"}, words)

@@ -9,6 +9,7 @@ from ..blender_addon.bake import background, baking, comparison, settling
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.scene_export import corrective_key as corrective
 from ..blender_addon.setup import diagnostics
+from ..blender_addon.translations.translate import translated
 from ..core.foundation.errors import SinewError
 from ..core.jobs.results.bake_report import csv_of
 from ..core.jobs.store.frame_store import FrameStore
@@ -17,7 +18,7 @@ from .operator_class import EDITS, ask_before_loss, operator
 
 
 def _told(name: str, description: str, default: str = "") -> Any:
-    return StringProperty(name=name, description=description, default=default, options={"SKIP_SAVE"})
+    return StringProperty(name=name, description=description, default=default, options={"HIDDEN", "SKIP_SAVE"})
 
 
 # No REGISTER: Adjust Last Operation (F9) would run this operator again. Failures are reported as warnings: an error
@@ -45,7 +46,7 @@ def apply_bake(self: Any, context: Any, obj: Any) -> None:
     if obj.sinew.bake.message:
         self.report({"WARNING"}, obj.sinew.bake.message)
     else:
-        self.report({"INFO"}, f"Sinew: {count} frames of “{obj.name}” are baked")
+        self.report({"INFO"}, translated("Sinew: {count} frames of “{name}” are baked", count=count, name=obj.name))
 
 
 def _can_convert(context: Any) -> None:
@@ -140,8 +141,8 @@ def corrective_key(self: Any, context: Any, obj: Any) -> None:
     target = baking.own_store(obj, shown=True).read(context.scene.frame_current)
     bone = corrective.turned_bone(obj, self.bone)
     key = corrective.add_corrective(obj, target, bone, context)
-    driven = "" if bone is None else f", driven by the bone “{bone.name}”"
-    self.report({"INFO"}, f"Shape key “{key.name}” of “{obj.name}”{driven}")
+    driven = "" if bone is None else translated(", driven by the bone “{name}”", name=bone.name)
+    self.report({"INFO"}, translated("Shape key “{key}” of “{name}”", key=key.name, name=obj.name) + driven)
 
 
 def _ask_before_rest(self: Any, context: Any, event: Any) -> set[str]:
@@ -158,7 +159,14 @@ def set_as_rest_shape(self: Any, context: Any, obj: Any) -> None:
     baking.delete(obj)
     key = settling.put_rest(obj, target, context)
     context.view_layer.objects.active = obj
-    self.report({"INFO"}, f"The shape key “{key.name}” is the rest shape of “{obj.name}”; bake again to start there")
+    self.report(
+        {"INFO"},
+        translated(
+            "The shape key “{key}” is the rest shape of “{name}”; bake again to start there",
+            key=key.name,
+            name=obj.name,
+        ),
+    )
 
 
 def _can_mirror(context: Any) -> None:
@@ -172,7 +180,7 @@ def mirror_corrective_key(self: Any, context: Any, obj: Any) -> None:
     Its name and the bone's name end with .L or .R.
     """
     key = corrective.mirror_corrective(obj, obj.active_shape_key)
-    self.report({"INFO"}, f"Shape key “{key.name}” is the mirrored key")
+    self.report({"INFO"}, translated("Shape key “{name}” is the mirrored key", name=key.name))
 
 
 def _can_settle(context: Any) -> None:
@@ -205,7 +213,7 @@ def apply_settled(self: Any, context: Any, obj: Any) -> None:
         baking.note_error(obj, error)
         self.report({"WARNING"}, str(error))
         return
-    self.report({"INFO"}, f"“{obj.name}” is at its equilibrium: shape key “{key.name}”")
+    self.report({"INFO"}, translated("“{name}” is at its equilibrium: shape key “{key}”", name=obj.name, key=key.name))
 
 
 @operator("Copy as Table", polls.baked_body)
@@ -213,14 +221,14 @@ def copy_report(self: Any, context: Any, obj: Any) -> None:
     """Copy the solver report, one row per frame, to the clipboard as comma-separated values."""
     report = baking.report_of(obj)
     context.window_manager.clipboard = csv_of({context.object.name: report})
-    self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
+    self.report({"INFO"}, translated("Sinew: {count} frames copied", count=len(report.frames)))
 
 
 @operator("Copy Diagnostics", polls.body)
 def copy_diagnostics(self: Any, context: Any, obj: Any) -> None:
     """Copy versions, settings and the last report to the clipboard for a bug report, without names and paths."""
     context.window_manager.clipboard = diagnostics.text(obj)
-    self.report({"INFO"}, "Sinew: diagnostics copied. Paste them into the bug report")
+    self.report({"INFO"}, translated("Sinew: diagnostics copied. Paste them into the bug report"))
 
 
 @operator("Open Report", polls.baked_body, {"UNDO"})
@@ -233,7 +241,7 @@ def open_report(self: Any, context: Any, obj: Any) -> None:
     text.cursor_set(0)
     if not bpy.app.background:
         _show(context, text)
-    self.report({"INFO"}, f"Sinew: the report is the text “{name}”")
+    self.report({"INFO"}, translated("Sinew: the report is the text “{name}”", name=name))
 
 
 def _show(context: Any, text: Any) -> None:

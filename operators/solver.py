@@ -9,6 +9,7 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import proposing
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import recommendations
+from ..blender_addon.translations.translate import translated
 from . import polls
 from .operator_class import EDITS, operator
 
@@ -41,7 +42,9 @@ def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
             if choices.solver_kind(obj.sinew.solver).takes_nodes and obj.mode != "EDIT" and proposing.node_words(obj):
                 proposing.propose(obj, context)
             return None
-    self.report({"INFO"}, f"{recommendations.LABELS[self.setting]} suits the body already")
+    self.report(
+        {"INFO"}, translated("{label} suits the body already", label=translated(recommendations.LABELS[self.setting]))
+    )
     return {"CANCELLED"}
 
 

@@ -34,8 +34,8 @@ ROOMS = {
         cli api worker
     """.split(),
     "blender_addon": """
-        blend_data window objects jobs properties scene_import scene_export cuts setup cache drawing bake picking live
-        draw_handlers examples command registration package
+        blend_data translations window objects jobs properties scene_import scene_export cuts setup cache drawing bake
+        picking live draw_handlers examples command registration package
     """.split(),
     "operators": """
         polls operator_class body resolution materials presets paint_stroke pins pick attachments bones solver

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..blender_addon.setup import recommendations
+from ..blender_addon.translations.translate import translated
 from .panel_base import draw_button, draw_reasons, panel, wrapped
 
 
@@ -18,8 +19,9 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
         wrapped(layout, "Physical materials were edited: the tetrahedra are outdated.", context, "ERROR")
         draw_button(layout, context, "sinew.tetrahedralize", text="Rebuild Tetrahedra", icon="MESH_ICOSPHERE")
     elif not found:
-        subject = "Solver and substeps suit" if recommendations.is_step_known(obj) else "The solver suits"
-        wrapped(layout, f"{subject} this body.", context, "CHECKMARK")
+        is_known = recommendations.is_step_known(obj)
+        words = "Solver and substeps suit this body." if is_known else "The solver suits this body."
+        wrapped(layout, translated(words), context, "CHECKMARK")
     for each in found:
         draw_advised(layout, context, each)
     if found:

@@ -10,6 +10,7 @@ from ..blender_addon.blend_data import item_lists
 from ..blender_addon.cuts import cut_state
 from ..blender_addon.objects import contact_groups
 from ..blender_addon.setup import unit_format
+from ..blender_addon.translations.translate import translated
 from .panel_base import (
     CLOSED,
     ItemList,
@@ -53,7 +54,9 @@ def draw_ties(layout: Any, context: Any, obj: Any) -> None:
     value.prop(tie, "breaking_stress", text="")
     wrapped(layout, contact_groups.idle_tie_words(tie), context, "ERROR")
     if others := [each for each in contact_groups.group_of(obj, context) if each != obj]:
-        wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
+        wrapped(
+            layout, translated("Baked together with {names}.", names=contact_groups.names_of(others)), context, "LINKED"
+        )
 
 
 @panel("Cuts", bl_options=CLOSED)

@@ -11,6 +11,7 @@ from ..blender_addon.live.live_hints import draw_hints
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import forecasts
+from ..blender_addon.translations.translate import CONTEXT, marked, translated
 from .panel_base import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
 
 BAR, UNIT = 10, 20
@@ -52,7 +53,7 @@ def _how_far(state, remaining, name=""):
     """Return texts on a task's progress, from the longest to the shortest. ``remaining`` is in s."""
     per_cent = f"{100.0 * compiling.share(state):.0f} %"
     share = f" {per_cent}" if state.phase.phase == "compile" else ""
-    left = "" if remaining is None else f", {clock(remaining)} left"
+    left = "" if remaining is None else translated(", {time} left", time=clock(remaining))
     full = f"{state.label}{share}{left}"
     of_body = [f"“{name}”: {full}"] * bool(name)
     return [*of_body, full, f"{state.activity}{share}{left}", f"{state.activity}{share}", per_cent]
@@ -71,7 +72,7 @@ def status_words(header: Any, context: Any) -> None:
 def draw_reading(layout: Any, read: job_queue.Task, context: Any) -> None:
     """Draw the progress of reading the animation."""
     _draw_bar(layout, read.state, None, context)
-    draw_hints(layout, [("Cancel", "EVENT_ESC")])
+    draw_hints(layout, [(marked("Cancel"), "EVENT_ESC")])
 
 
 def _bake_of(context: Any) -> str:
@@ -83,7 +84,7 @@ def _draw_buttons(layout, obj, context):
     """Draw the Bake, Resume and Play buttons, the recommended next step first."""
     record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
     row.scale_y = 1.3
-    again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
+    again = {"text": marked("Bake Again")} if bake == "sinew.bake" else {}
     if record.status == "NONE" and not baking.has_frames(obj):
         shown = [bake]
         row.operator(bake, icon="PHYSICS")
@@ -111,12 +112,13 @@ def _draw_buttons(layout, obj, context):
 def _draw_play(row, context, record, is_wide=False):
     """Draw Blender's playback button for a baked body."""
     if record.status != "NONE":
-        words, icon = ("Pause", "PAUSE") if context.screen.is_animation_playing else ("Play", "PLAY")
+        words, icon = (marked("Pause"), "PAUSE") if context.screen.is_animation_playing else (marked("Play"), "PLAY")
         row.operator("screen.animation_play", text=words if is_wide else "", icon=icon)
 
 
 class SINEW_MT_bake(bpy.types.Menu):
     bl_label = "Bake"
+    bl_translation_context = CONTEXT
     bl_description = "More operations on the body and its bake"
 
     def draw(self, context: Any) -> None:
@@ -146,24 +148,40 @@ class SINEW_MT_bake(bpy.types.Menu):
 def _draw_record(layout, obj, context):
     record, is_baked = obj.sinew.bake, obj.sinew.bake.status != "NONE"
     if is_baked:
-        words = {"STOPPED": "stopped, ", "FAILED": "failed, "}.get(record.status, "")
-        layout.label(text=f"Bake: {words}{record.frames} frames", icon="CHECKMARK" if not words else "PAUSE")
+        words = {"STOPPED": marked("Bake: stopped, {frames} frames"), "FAILED": marked("Bake: failed, {frames} frames")}
+        words = translated(words.get(record.status, marked("Bake: {frames} frames")), frames=record.frames)
+        icon = "PAUSE" if record.status in ("STOPPED", "FAILED") else "CHECKMARK"
+        layout.label(text=words, icon=icon)
         if astray := baking.astray_words(obj):
-            wrapped(layout, f"{astray} Resume uses the frames on disk.", context, "ERROR")
+            wrapped(layout, f"{astray} {translated('Resume uses the frames on disk.')}", context, "ERROR")
         elif record.result is not None:
-            wrapped(layout, f"“{record.result.name}” shows the bake; this object is hidden.", context, "DUPLICATE")
+            wrapped(
+                layout,
+                translated("“{name}” shows the bake; this object is hidden.", name=record.result.name),
+                context,
+                "DUPLICATE",
+            )
         wrapped(layout, record.left_behind, context, "ERROR")
     elif baking.has_frames(obj):
         wrapped(layout, "Baked frames of this body are on disk.", context, "INFO")
     if changed := outdated.words(obj, context.scene):
-        wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
+        wrapped(
+            layout,
+            translated("Out of date. Changed since the bake: {changed}.", changed=outdated.labels(changed)),
+            context,
+            "ERROR",
+        )
     for warning in (record.message, obj.sinew.stack_warning, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
     if record.separation_object is not None:
         if not record.message:  # baked despite the overlap
             wrapped(layout, record.contact_warning, context, "ERROR")
         draw_button(
-            layout, context, "sinew.move_out", text=f"Separate “{record.separation_object.name}”", icon="CON_LOCLIKE"
+            layout,
+            context,
+            "sinew.move_out",
+            text=translated("Separate “{name}”", name=record.separation_object.name),
+            icon="CON_LOCLIKE",
         )
         if record.status in ("NONE", "FAILED"):  # after a finished bake, the overlap is with a collider
             draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
@@ -173,7 +191,12 @@ def _draw_record(layout, obj, context):
 
 
 def _draw_waiting(layout, before):
-    layout.label(text=f"Waiting for {before} other {'bake' if before == 1 else 'bakes'}", icon="TIME")
+    layout.label(
+        text=translated(
+            "Waiting for {count} other bake" if before == 1 else "Waiting for {count} other bakes", count=before
+        ),
+        icon="TIME",
+    )
     layout.operator("sinew.stop_bake", text="Stop All", icon="CANCEL")
 
 
@@ -183,12 +206,12 @@ def draw_progress(layout: Any, work: job_queue.Task, context: Any) -> None:
         wrapped(layout, work.state.label, context, "INFO")
         return
     _draw_bar(layout, work.state, None, context)
-    remaining = "" if work.remaining is None else f", {clock(work.remaining)} left"
-    wrapped(layout, f"{clock(work.elapsed)} elapsed{remaining}", context, "TIME")
+    remaining = "" if work.remaining is None else translated(", {time} left", time=clock(work.remaining))
+    wrapped(layout, translated("{time} elapsed", time=clock(work.elapsed)) + remaining, context, "TIME")
     wrapped(layout, work.state.of_step[:1].upper() + work.state.of_step[1:], context)
     if work.state.newest is not None:
         layout.operator("sinew.go_to_newest", icon="FRAME_NEXT")
-    stop = "Stop All" if job_queue.waiting() else "Stop"
+    stop = marked("Stop All") if job_queue.waiting() else marked("Stop")
     draw_button(layout, context, "sinew.stop_bake", text=stop, icon="CANCEL")
 
 
@@ -231,7 +254,7 @@ def draw_bake(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, record.error, context, "INFO")
     if record.status != "NONE":
         size = f" ({record.size})" if record.size else ""
-        wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")
+        wrapped(layout, f"{translated('Disk Cache')}: {record.folder}{size}", context, "DISK_DRIVE")
     elif not baking.has_frames(obj):
-        words = f"The bake will need about {forecasts.disk_words(obj, context)} on disk"
+        words = translated("The bake will need about {size} on disk", size=forecasts.disk_words(obj, context))
         layout.label(text=words, icon="DISK_DRIVE")

@@ -7,6 +7,7 @@ import bpy
 from ..blender_addon.draw_handlers import open_panel
 from ..blender_addon.jobs import job_queue
 from ..blender_addon.objects import duplicate_result, linked
+from ..blender_addon.translations.translate import translated
 from ..blender_addon.window import restart
 from .bake import draw_first, draw_progress
 from .bones import draw_armature
@@ -20,10 +21,10 @@ def _draw_other_run(layout, context):
         return
     column = layout.box().column()
     if work.order.mode == "live":
-        column.label(text=f"Live mode of “{work.object_name}”", icon="PHYSICS")
+        column.label(text=translated("Live mode of “{name}”", name=work.object_name), icon="PHYSICS")
         column.operator("sinew.live_stop", text="Stop (Esc)", icon="CANCEL")
     else:
-        column.label(text=f"Baking “{work.object_name}”", icon="PHYSICS")
+        column.label(text=translated("Baking “{name}”", name=work.object_name), icon="PHYSICS")
         draw_progress(column, work, context)
 
 
@@ -50,7 +51,12 @@ def _draw_root(layout, context):
 def _draw_carrier(layout, body, context):
     """Draw the buttons of a body whose bake a duplicate shows."""
     if body != context.object:
-        wrapped(layout, f"This object shows the bake of “{body.name}”, whose settings are shown here.", context, "INFO")
+        wrapped(
+            layout,
+            translated("This object shows the bake of “{name}”, whose settings are shown here.", name=body.name),
+            context,
+            "INFO",
+        )
         other, icon = "sinew.edit_source", "EDITMODE_HLT"
     elif duplicate_result.is_edited(body):
         other, icon = "sinew.show_bake", "LOOP_BACK"

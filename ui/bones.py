@@ -4,6 +4,7 @@ from typing import Any
 
 from ..blender_addon.objects import bones
 from ..blender_addon.setup import body_stats, joint_words
+from ..blender_addon.translations.translate import translated
 from .panel_base import CLOSED, draw_button, draw_keyed, keyed_column, panel, reason_against, wrapped
 
 
@@ -52,4 +53,9 @@ def draw_armature(layout: Any, context: Any, armature: Any) -> None:
     if not reason_against("sinew.add_bone_bodies", context):
         layout.operator("sinew.add_bone_bodies", icon="BONE_DATA")
     count = len(bones.bodies_of(armature))
-    wrapped(layout, f"{count} bones have bodies. Select a body to set its joint and its collisions.", context, "INFO")
+    wrapped(
+        layout,
+        translated("{count} bones have bodies. Select a body to set its joint and its collisions.", count=count),
+        context,
+        "INFO",
+    )

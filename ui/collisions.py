@@ -7,6 +7,7 @@ import bpy
 from ..blender_addon.blend_data import item_lists
 from ..blender_addon.objects import contact_groups, duplicate_result, linked
 from ..blender_addon.objects.collider_objects import SOLID, can_collide
+from ..blender_addon.translations.translate import translated
 from .panel_base import CLOSED, ItemList, draw_list, draw_properties, panel, wrapped
 
 
@@ -55,10 +56,15 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
 def _draw_group(layout: Any, context: Any, obj: Any) -> None:
     others = [each for each in contact_groups.group_of(obj, context) if each != obj]
     if others:
-        wrapped(layout, f"Baked together with {contact_groups.names_of(others)}.", context, "LINKED")
+        wrapped(
+            layout, translated("Baked together with {names}.", names=contact_groups.names_of(others)), context, "LINKED"
+        )
     if elsewhere := contact_groups.linked_bodies(context):
         names = contact_groups.names_of(elsewhere)
-        words = f"No contact with bodies linked from another file: {names}. Make them local, or use them as colliders."
+        words = translated(
+            "No contact with bodies linked from another file: {names}. Make them local, or use them as colliders.",
+            names=names,
+        )
         wrapped(layout, words, context, "INFO")
 
 

@@ -6,6 +6,7 @@ from ..blender_addon.bake import comparison
 from ..blender_addon.jobs import job_queue
 from ..blender_addon.objects import contact_groups
 from ..blender_addon.properties import choices
+from ..blender_addon.translations.translate import translated
 from .panel_base import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 
 
@@ -62,7 +63,7 @@ def _draw_ghost(layout, obj, seen, context):
     if found is None:
         return
     column = layout.column(align=True)
-    wrapped(column, f"Differs from the bake: {found.words}", context, "GHOST_ENABLED")
+    wrapped(column, translated("Differs from the bake: {words}", words=found.words), context, "GHOST_ENABLED")
     wrapped(column, comparison.frame_words(found, scene.frame_current, scene), context, "DRIVER_DISTANCE")
     wrapped(column, comparison.range_words(found, scene), context, "PREVIEW_RANGE")
     wrapped(column, comparison.time_words(found), context, "TIME")

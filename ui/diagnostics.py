@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..blender_addon.setup import unit_format
+from ..blender_addon.translations.translate import translated
 from .panel_base import CLOSED, draw_reasons, panel, wrapped
 
 
@@ -18,7 +19,7 @@ def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
         words = f"{unit_format.extent_words(record.body_size, scene)}, {words}"
         wrapped(layout, words, context, "PHYSICS")
     if record.linear_solver:
-        wrapped(layout, f"Last bake: {record.linear_solver}", context, "INFO")
+        wrapped(layout, translated("Last bake: {solver}", solver=record.linear_solver), context, "INFO")
     layout.operator("sinew.copy_diagnostics", icon="COPYDOWN")
     draw_reasons(layout, context, "sinew.copy_diagnostics")
 

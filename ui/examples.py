@@ -4,9 +4,12 @@ from typing import Any
 
 import bpy
 
+from ..blender_addon.translations.translate import CONTEXT
+
 
 class SINEW_MT_examples(bpy.types.Menu):
     bl_label = "Sinew Examples"
+    bl_translation_context = CONTEXT
 
     def draw(self, context: Any) -> None:
         self.layout.operator_enum("sinew.add_example", "example")

@@ -4,6 +4,7 @@ from typing import Any
 
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties.field_weights import KINDS, fields_for, is_enabled, reason_for, weight_of
+from ..blender_addon.translations.translate import translated
 from .panel_base import CLOSED, draw_keyed, keyed_column, panel, wrapped
 
 MOST_LISTED = 8
@@ -43,11 +44,13 @@ def _draw_list(layout: Any, obj: Any, context: Any) -> None:
         settings, row = field.field, column.row()
         kind = settings.bl_rna.properties["type"].enum_items[settings.type]
         row.active = is_enabled(field, context.view_layer) and weight_of(obj, settings.type) > 0.0
-        row.label(text=f"{field.name}: {kind.name}", icon=kind.icon)
+        row.label(text=f"{field.name}: {translated(kind.name)}", icon=kind.icon, translate=False)
         if reason := reason_for(settings):
-            wrapped(column, f"Has no effect on the body: {reason}.", context, "ERROR")
+            wrapped(
+                column, translated("Has no effect on the body: {reason}.", reason=translated(reason)), context, "ERROR"
+            )
     if len(fields) > MOST_LISTED:
-        column.label(text=f"and {len(fields) - MOST_LISTED} more", icon="BLANK1")
+        column.label(text=translated("and {count} more", count=len(fields) - MOST_LISTED), icon="BLANK1")
 
 
 def _draw_switch(panel: Any, context: Any) -> None:

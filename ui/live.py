@@ -7,6 +7,7 @@ from ..blender_addon.live import live
 from ..blender_addon.live.live_hints import draw_hints
 from ..blender_addon.objects import contact_groups
 from ..blender_addon.properties import choices, live_properties
+from ..blender_addon.translations.translate import marked, translated
 from .bake import draw_reading
 from .panel_base import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 from .solver import draw_points
@@ -27,7 +28,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     if muscles := [material for material in obj.sinew.materials if material.muscle.enabled]:
         column = layout.column(align=True)
         for material in muscles:
-            column.prop(material.muscle, "activation", text=material.name, slider=True)
+            column.prop(material.muscle, "activation", text=material.name, translate=False, slider=True)
     column = layout.column()
     column.prop(settings, "preview")
     column = column.column()
@@ -39,7 +40,9 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     elif settings.show == "WEIGHTS":
         column.prop(settings, "mode")
     if names := live.not_drawn(obj):
-        wrapped(layout, f"Modifiers not shown in live mode: {', '.join(names)}", context, "MODIFIER")
+        wrapped(
+            layout, translated("Modifiers not shown in live mode: {names}", names=", ".join(names)), context, "MODIFIER"
+        )
     if _meets_more_exactly(obj, context):
         wrapped(layout, "In live mode the body can penetrate colliders slightly; in a bake it cannot.", context, "INFO")
     if obj.sinew.ties:
@@ -69,7 +72,7 @@ def _draw_preparing(layout, session):
 
 def _draw_buttons(layout, session, context):
     playing = session is not None and session.state.playing
-    words, icon = ("Pause", "PAUSE") if playing else ("Play", "PLAY")
+    words, icon = (marked("Pause"), "PAUSE") if playing else (marked("Play"), "PLAY")
     row = draw_large(layout, "sinew.live_play", icon, text=words)
     if session is None:
         draw_reasons(layout, context, "sinew.live_play")
@@ -84,9 +87,16 @@ def _draw_buttons(layout, session, context):
 def _draw_state(layout, session, context):
     state = session.state
     box = layout.box().column(align=True)
-    box.label(text=f"{state.doing}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
+    box.label(text=state.frame_words)
     if state.playing:
-        box.label(text=f"{state.rate:.0f} frames/s, {state.effort}, {1e3 * state.shown.seconds:.1f} ms per frame")
+        box.label(
+            text=translated(
+                "{rate:.0f} frames/s, {effort}, {milliseconds:.1f} ms per frame",
+                rate=state.rate,
+                effort=state.effort,
+                milliseconds=1000.0 * state.shown.seconds,
+            )
+        )
     wrapped(layout, state.message, context, "INFO")
     wrapped(layout, state.waits_for, context, "INFO")
     wrapped(layout, session.words_of_edits, context, "ERROR" if state.stale else "INFO")
@@ -109,7 +119,10 @@ def status_hints(header: Any, context: Any) -> None:
 def hints(state: Any) -> list[tuple[str, str]]:
     """Return (text, icon) for each mouse and key action of live mode in ``state``."""
     if not state.ready:
-        return [("Cancel", "EVENT_ESC")]
-    pause, end = "Pause" if state.playing else "Play", "End Take" if state.recording else "Stop"
-    mouse = [("Grab", "MOUSE_LMB_DRAG"), ("Pin", "EVENT_CTRL")]
-    return [*mouse, (pause, "EVENT_P"), ("Step", "EVENT_RIGHT_ARROW"), (end, "EVENT_ESC")]
+        return [(marked("Cancel"), "EVENT_ESC")]
+    pause, end = (
+        marked("Pause") if state.playing else marked("Play"),
+        marked("End Take") if state.recording else marked("Stop"),
+    )
+    mouse = [(marked("Grab"), "MOUSE_LMB_DRAG"), (marked("Pin"), "EVENT_CTRL")]
+    return [*mouse, (pause, "EVENT_P"), (marked("Step"), "EVENT_RIGHT_ARROW"), (end, "EVENT_ESC")]

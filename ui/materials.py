@@ -10,6 +10,7 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.own_presets import own_presets
 from ..blender_addon.setup import body_stats
+from ..blender_addon.translations.translate import CONTEXT, marked, translated
 from .panel_base import (
     CLOSED,
     ItemList,
@@ -39,7 +40,7 @@ def _draw_presets(layout, operator):
     for name, label, _, _ in choices.preset_items():
         if own and name == own[0]:
             layout.separator()
-        layout.operator(operator, text=label).preset = name
+        layout.operator(operator, text=label, translate=name not in own).preset = name
     for sentence in own_presets().refused:
         layout.label(text=sentence, icon="ERROR")
 
@@ -47,6 +48,7 @@ def _draw_presets(layout, operator):
 class SINEW_MT_presets(bpy.types.Menu):
     bl_idname = "SINEW_MT_presets"
     bl_label = "Add Physical Material"
+    bl_translation_context = CONTEXT
 
     def draw(self, context: Any) -> None:
         _draw_presets(self.layout, "sinew.add_material")
@@ -55,11 +57,15 @@ class SINEW_MT_presets(bpy.types.Menu):
 class SINEW_MT_apply_preset(bpy.types.Menu):
     bl_idname = "SINEW_MT_apply_preset"
     bl_label = "Material Presets"
+    bl_translation_context = CONTEXT
     bl_description = "Apply a preset to the active physical material, or save its values as a preset"
 
     def draw(self, context: Any) -> None:
         self.layout.label(
-            text=f"Apply to “{item_lists.active_item(duplicate_result.body_of(context).sinew, 'material').name}”"
+            text=translated(
+                "Apply to “{name}”",
+                name=item_lists.active_item(duplicate_result.body_of(context).sinew, "material").name,
+            )
         )
         _draw_presets(self.layout, "sinew.apply_preset")
         self.layout.separator()
@@ -72,15 +78,17 @@ class SINEW_MT_apply_preset(bpy.types.Menu):
 class SINEW_MT_remove_preset(bpy.types.Menu):
     bl_idname = "SINEW_MT_remove_preset"
     bl_label = "Remove Preset"
+    bl_translation_context = CONTEXT
 
     def draw(self, context: Any) -> None:
         for name, label, _, _ in choices.own_preset_items():
-            self.layout.operator("sinew.remove_preset", text=label).name = name
+            self.layout.operator("sinew.remove_preset", text=label, translate=False).name = name
 
 
 class SINEW_MT_apply_muscle_preset(bpy.types.Menu):
     bl_idname = "SINEW_MT_apply_muscle_preset"
     bl_label = "Muscle Presets"
+    bl_translation_context = CONTEXT
     bl_description = "Make the active physical material a muscle with the law, strength and tendons of a preset"
 
     def draw(self, context: Any) -> None:
@@ -122,7 +130,11 @@ def _draw_size(layout, context, obj):
         wrapped(layout, stats.words, context, "INFO")
         draw_button(layout, context, "sinew.fit_stiffness", icon="FULLSCREEN_EXIT")
         draw_button(
-            layout, context, "sinew.simulate_smaller", text=f"Simulate at {stats.scale} Scale", icon="FULLSCREEN_EXIT"
+            layout,
+            context,
+            "sinew.simulate_smaller",
+            text=translated("Simulate at {scale} Scale", scale=stats.scale),
+            icon="FULLSCREEN_EXIT",
         )
 
 
@@ -253,18 +265,19 @@ def place_words(material: Any, is_first: bool) -> str:
     ``is_first`` is True for the first material in the list, which fills unpainted areas.
     """
     if material.muscle.fills_bevel:
-        return "Used inside the bevel of the muscle's curve, on top of painted materials and below regions"
+        return translated("Used inside the bevel of the muscle's curve, on top of painted materials and below regions")
     if material.is_layer:
-        conditions = ["inside its region"] if material.regions is not None else []
-        conditions += ["by depth"] if material.depth_kind != "NONE" else []
-        conditions += ["where its map is painted"] if material.vertex_group else []
-        moves = ", and moves everything inside its region" if material.is_followed else ""
-        return (
-            f"Overrides painted materials {', '.join(conditions)}{moves}; if several overlap, the lowest in the list "
-            "applies"
+        conditions = [marked("inside its region")] if material.regions is not None else []
+        conditions += [marked("by depth")] if material.depth_kind != "NONE" else []
+        conditions += [marked("where its map is painted")] if material.vertex_group else []
+        moves = marked(", and moves everything inside its region") if material.is_followed else ""
+        return translated(
+            "Overrides painted materials {conditions}{moves}; if several overlap, the lowest in the list applies",
+            conditions=", ".join(map(translated, conditions)),
+            moves=translated(moves),
         )
     if material.vertex_group:
-        return "Used where its map is painted; overlapping materials blend"
-    return (
+        return translated("Used where its map is painted; overlapping materials blend")
+    return translated(
         "Used where no material is painted" if is_first else "Not assigned yet: paint it, or choose a region or depth"
     )

@@ -11,18 +11,21 @@ import bpy
 
 from ..blender_addon.blend_data.names import CATEGORY
 from ..blender_addon.objects import duplicate_result
+from ..blender_addon.translations.translate import CONTEXT, translated
 
 
 class Sidebar:
     """Base of panels in the sidebar of the 3D View."""
 
     bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", CATEGORY
+    bl_translation_context = CONTEXT
 
 
 class Physics:
     """Base of panels in the Physics tab of the Properties editor."""
 
     bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "physics"
+    bl_translation_context = CONTEXT
 
 
 ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
@@ -133,7 +136,7 @@ class ItemList:
         row.prop(item, "name", text="", emboss=False, icon=self.row_icon)
         right = row.row()
         right.alignment = "RIGHT"
-        right.label(text=self.words(item))
+        right.label(text=self.words(item), translate=False)
 
     def words(self, item: Any) -> str:
         """Return the text at the right end of an item's row."""
@@ -164,15 +167,15 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int 
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
-    """Draw a text wrapped to the region's width. An empty text draws nothing."""
+    """Draw a text, translated and wrapped to the region's width. An empty text draws nothing."""
     if not text:
         return
-    column = layout.column(align=True)
+    text, column = translated(text), layout.column(align=True)
     margins = MARGINS + (0 if icon == "NONE" else ICON_WIDTH)
     lines = lines_of(text, region_width(context) - margins * context.preferences.system.ui_scale, _measure(context))
-    column.label(text=lines[0], icon=icon)
+    column.label(text=lines[0], icon=icon, translate=False)
     for line in lines[1:]:
-        column.label(text=line, icon="NONE" if icon == "NONE" else "BLANK1")
+        column.label(text=line, icon="NONE" if icon == "NONE" else "BLANK1", translate=False)
 
 
 def region_width(context: Any) -> float:

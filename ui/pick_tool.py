@@ -42,7 +42,7 @@ class PickTool(bpy.types.WorkSpaceTool):
         layout.prop(tool.operator_properties("sinew.pick"), "target", text="")
         if tool.operator_properties("sinew.pick").target == "SPRING":
             spring = item_lists.active_item(settings, "spring")
-            layout.label(text="Add a spring first" if spring is None else spring.name)
+            layout.label(text="Add a spring first" if spring is None else spring.name, translate=spring is None)
         layout.prop(duplicate_result.body_of(context).data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
 
 

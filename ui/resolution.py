@@ -5,6 +5,7 @@ from typing import Any
 from ..blender_addon.jobs import job_queue
 from ..blender_addon.objects import duplicate_result, shape_modifiers
 from ..blender_addon.setup import body_stats, forecasts, recommendations
+from ..blender_addon.translations.translate import translated
 from .advice import draw_advised
 from .bake import draw_progress
 from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
@@ -58,10 +59,10 @@ def _draw_what_is_wrong(layout, obj, context):
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     """Draw the settings of the rest shape and of the simulated modifiers, with warnings."""
     _draw_shape(layout, obj)
-    wrapped(layout, f"Simulated: {obj.sinew.simulated_label}", context, "MODIFIER")
+    wrapped(layout, translated("Simulated: {shape}", shape=obj.sinew.simulated_label), context, "MODIFIER")
     wrapped(layout, obj.sinew.stack_warning, context, "ERROR")
     if left_out := shape_modifiers.shape_left_out(obj):
-        words = f"Simulate After “{left_out[-1].name}”"
+        words = translated("Simulate After “{name}”", name=left_out[-1].name)
         draw_button(layout, context, "sinew.simulate_added_shape", text=words, icon="MODIFIER")
 
 

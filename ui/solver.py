@@ -6,6 +6,7 @@ from ..blender_addon.objects import duplicate_result
 from ..blender_addon.picking import proposing
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import recommendations, unit_format
+from ..blender_addon.translations.translate import translated
 from .panel_base import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 TOLERANCES = {
@@ -64,7 +65,9 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
     """Draw a warning about too few cubature points, with a button that sets a sufficient number."""
     wrapped(layout, record.points_warning, context, "ERROR")
     if record.points_warning and record.points_that_suffice:
-        draw_button(layout, context, "sinew.use_points", text=f"Use {record.points_that_suffice} Points")
+        draw_button(
+            layout, context, "sinew.use_points", text=translated("Use {count} Points", count=record.points_that_suffice)
+        )
 
 
 def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
@@ -107,7 +110,9 @@ def integration_words(settings: Any) -> str:
     calm = settings.integrator == "backward_euler"
     label = choices.integrator_label(settings.integrator)
     return (
-        f"{label} is lively only with a Damping Factor of 1; this factor damps motion." if damped and not calm else ""
+        translated("{label} is lively only with a Damping Factor of 1; this factor damps motion.", label=label)
+        if damped and not calm
+        else ""
     )
 
 

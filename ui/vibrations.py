@@ -9,6 +9,7 @@ from ..blender_addon.jobs import job_queue
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.outside_properties import CONTROLLED
 from ..blender_addon.setup import unit_format
+from ..blender_addon.translations.translate import marked, translated
 from .bake import draw_progress
 from .panel_base import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
 
@@ -16,8 +17,14 @@ ROWS = 10
 """Maximum number of visible rows of the table of vibrations."""
 SHARE = 0.55
 """Fraction of a row's width for the frequencies. The stiffness has the rest."""
-MATCHED_WORDS = "Original: without the match. Overlap: fraction of the vibration that the finer mesh's vibrations cover"
-CONTROLLED_WORDS = "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
+HEADS = marked("Original Hz"), marked("Matched Hz"), marked("Ratio"), marked("Overlap")
+"""Headings of the table of matched vibrations."""
+MATCHED_WORDS = marked(
+    "Original: without the match. Overlap: fraction of the vibration that the finer mesh's vibrations cover"
+)
+CONTROLLED_WORDS = marked(
+    "Frequencies before and after the stiffness factor is applied: 1 unchanged, 0.1 softer, 10 stiffer"
+)
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
@@ -27,7 +34,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
     row = row.split(factor=share, align=True)
     cells = row.grid_flow(columns=len(words), row_major=True, even_columns=True, align=True)
     for each in words:
-        cells.label(text=each)
+        cells.label(text=each, translate=False)
     return row.row(align=True)
 
 
@@ -87,6 +94,7 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 def _fitting_heads(heads, share, context):
     """Return the table's headings, shortened to the width of their columns."""
     width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
+    heads = map(translated, heads)
     return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
 
 
@@ -95,10 +103,10 @@ def _draw_table(layout, record, context):
     column = layout.column()
     is_controlled = record.id_data.sinew.control_vibrations
     if is_controlled:
-        heads = _fitting_heads(("Original Hz", "Changed Hz"), SHARE / 2.0, context)
-        _cells(column, "", *heads, share=SHARE).label(text="Stiffness")
+        heads = _fitting_heads((marked("Original Hz"), marked("Changed Hz")), SHARE / 2.0, context)
+        _cells(column, "", *heads, share=SHARE).label(text=translated("Stiffness"))
     else:
-        _cells(column, "", *_fitting_heads(("Original Hz", "Matched Hz", "Ratio", "Overlap"), 0.25, context))
+        _cells(column, "", *_fitting_heads(HEADS, 0.25, context))
     column.template_list(
         "SINEW_UL_vibrations", "", record, "vibrations", settings, "active_vibration", rows=min(count, ROWS)
     )

@@ -28,6 +28,7 @@ from ..scene_export.frames_out import apply_cache, apply_frames, apply_handles, 
 from ..scene_import import job_in
 from ..scene_import.mesh_in import unit_scale
 from ..setup import forecasts
+from ..translations.translate import marked, translated
 from . import bake_messages, bone_bakes, outdated
 
 if TYPE_CHECKING:
@@ -239,14 +240,12 @@ def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
 
 def replaced_words(obj: Any) -> str:
     """Return a warning about frames that a new bake of the object would replace, or ""."""
-    record = obj.sinew.bake
+    record, existing = obj.sinew.bake, marked("Existing frames of “{name}” will be deleted when the file is saved.")
     if record.status != "NONE" and record.frames:
-        frames = f"The {record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
-    elif has_frames(obj):
-        frames = "Existing frames"
-    else:
-        return ""
-    return f"{frames} of “{obj.name}” will be deleted when the file is saved."
+        words = marked("The {count} baked frames ({first}-{last}) of “{name}” will be deleted when the file is saved.")
+        first, last = record.first_frame, record.first_frame + record.frames - 1
+        return translated(words, count=record.frames, first=first, last=last, name=obj.name)
+    return translated(existing, name=obj.name) if has_frames(obj) else ""
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:

@@ -31,6 +31,7 @@ from ..properties import choices
 from ..scene_import import job_in
 from ..scene_import.settings_in import compared, frame_range
 from ..setup import unit_format
+from ..translations.translate import marked, translated
 from ..window import visibility
 from ..window.stepwise import Steps
 from . import background, baking
@@ -134,7 +135,7 @@ def work_on(obj: Any) -> Task:
 
     The task also computes the distance of the ghost from the body's bake.
     """
-    words = {"title": "Ghost", "again": "Press Compare again."}
+    words = {"title": translated("Ghost"), "again": "Press Compare again."}
     return Task(obj.session_uid, obj.name, second_steps, _start, note_error, here=_work_here, **words)
 
 
@@ -207,7 +208,9 @@ def alone_words(others: Sequence[Any]) -> str:
 
     ``others``: the body's contact partners.
     """
-    return f"The ghost is simulated alone and passes through {names_of(others)}" if others else ""
+    return (
+        translated("The ghost is simulated alone and passes through {names}", names=names_of(others)) if others else ""
+    )
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:
@@ -319,8 +322,9 @@ def ghost_words(obj: Any, job: Job) -> list[str]:
     The label has solver and substeps of ``job``, then the settings that differ from the first bake, if known.
     """
     solver, found = job.body.solver, seen(obj).difference
-    steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
-    return [f"Compare: {solver.kind.label}, {steps} (“{obj.name}”)", *([found.words] if found is not None else [])]
+    steps = translated("{count} substep" if solver.substeps == 1 else "{count} substeps", count=solver.substeps)
+    label = f"{translated('Compare')}: {translated(solver.kind.label)}, {steps} (“{obj.name}”)"
+    return [label, *([found.words] if found is not None else [])]
 
 
 def refuse(obj: Any, trouble: str) -> None:
@@ -345,29 +349,32 @@ def frame_words(found: Difference, frame: int, scene: Any) -> str:
     """Describe the largest and the mean vertex distance of a comparison's two bakes at a frame."""
     at = found.at(frame)
     if at is None:
-        return f"Frame {frame} is not compared"
-    return f"Frame {frame}: {_apart(*at, found.size, scene)}"
+        return translated("Frame {frame} is not compared", frame=frame)
+    return f"{translated('Frame {frame}', frame=frame)}: {_apart(*at, found.size, scene)}"
 
 
 def range_words(found: Difference, scene: Any) -> str:
     """Describe the largest and the mean vertex distance between two compared bakes over all compared frames."""
     first, last, worst = found.frames[0], found.frames[-1], found.worst
-    where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
-    return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"
+    where = (
+        "" if found.largest[worst] <= EQUAL * found.size else translated(" (frame {frame})", frame=found.frames[worst])
+    )
+    apart = _apart(found.largest[worst], found.mean.mean(), found.size, scene, where)
+    return f"{translated('Frames {first}-{last}', first=first, last=last)}: {apart}"
 
 
 def _apart(largest: float, mean: float, size: float, scene: Any, where: str = "") -> str:
     if largest <= EQUAL * size:
-        return "equal"
+        return translated("equal")
     at_most, usual = (
         f"{unit_format.size_words(float(length), scene)} ({_percent(length / size)})" for length in (largest, mean)
     )
-    return f"{at_most} apart at most{where}, {usual} on average"
+    return translated("{at_most} apart at most{where}, {usual} on average", at_most=at_most, where=where, usual=usual)
 
 
 def _percent(part: float) -> str:
     """Format a fraction in percent with two significant digits, or as less than 0.001 %."""
-    return f"{float(f'{100.0 * part:.2g}'):g} %" if part >= 1e-5 else "less than 0.001 %"
+    return f"{float(f'{100.0 * part:.2g}'):g} %" if part >= 1e-5 else translated("less than 0.001 %")
 
 
 def time_words(found: Difference) -> str:
@@ -376,5 +383,9 @@ def time_words(found: Difference) -> str:
     if bake <= 0.0 or ghost <= 0.0:
         return ""
     ratio = max(bake, ghost) / min(bake, ghost)
-    which = "as long" if ratio < 1.05 else f"{ratio:.3g} times {'longer' if ghost > bake else 'shorter'}"
-    return f"A frame took {bake:.3g} s in the bake and {ghost:.3g} s in the ghost ({which})"
+    if ratio < 1.05:
+        which = translated("as long")
+    else:
+        which = translated("{ratio:.3g} times longer" if ghost > bake else "{ratio:.3g} times shorter", ratio=ratio)
+    words = marked("A frame took {bake:.3g} s in the bake and {ghost:.3g} s in the ghost ({which})")
+    return translated(words, bake=bake, ghost=ghost, which=which)

@@ -24,6 +24,7 @@ from ..objects.bones import own_curves
 from ..scene_import.edit_snapshot import TRANSFORM, checksum, snapshot
 from ..scene_import.settings_in import GRAVITY, contact_settings
 from ..scene_import.weights_in import group_weights
+from ..translations.translate import marked, translated
 from ..window.redraw import redraw
 from .batch_read import Dependencies, used_by, uses
 
@@ -31,6 +32,28 @@ AFTER = 0.5
 """Seconds to wait after the last edit before inputs that take long to read are read again: weights, keyframes and other
 data-blocks.
 """
+
+INPUTS = (
+    marked("animation"),
+    marked("animation between frames"),
+    marked("collisions"),
+    marked("fields"),
+    marked("frame range"),
+    marked("materials"),
+    marked("mesh"),
+    marked("painted weights"),
+    marked("pins"),
+    marked("place of the object"),
+    marked("pressure"),
+    marked("resolution"),
+    marked("rest shape"),
+    marked("simulation scale"),
+    marked("solver"),
+    marked("springs"),
+    marked("ties"),
+    marked("what is around it"),
+)
+"""Labels of the inputs that :func:`words` can return."""
 
 _read: dict[str, str] = {}
 """Snapshots of the inputs of bodies with a running bake, by the folder of the frames."""
@@ -80,6 +103,11 @@ def words(obj: Any, scene: Any) -> str:
     before = json.loads(record.as_read)
     changed = dict.fromkeys(word for word, digest in before.items() if now.get(word, digest) != digest)
     return ", ".join(reported_changes(list(changed)))
+
+
+def labels(changed: str) -> str:
+    """Return the labels of edited inputs, separated by commas, in the language of the interface."""
+    return ", ".join(map(translated, changed.split(", ")))
 
 
 def _look(obj: Any, scene: Any) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..blend_data.list_animation import curves_of
 from ..scene_import.edit_snapshot import checksum
+from ..translations.translate import translated
 from .cutters_in import cutter_objects
 
 SETTINGS = ("tear", "seam_group", "fragments", "seed", "tear_stress", "edges_across")
@@ -50,4 +51,4 @@ def split_warning(obj: Any, scene: Any) -> str:
     cuts = obj.sinew.cuts
     if cuts.original is None or cuts.split_from == checksum_of(obj, scene):
         return ""
-    return "Cutters or settings have changed since the split: press Split Again."
+    return translated("Cutters or settings have changed since the split: press Split Again.")

@@ -10,6 +10,7 @@ from ..drawing import overlay_marks as marks
 from ..drawing.gpu_overlay import Painter, View, marks_batch
 from ..drawing.layer import Made
 from ..drawing.preview_colours import as_shown
+from ..translations.translate import translated
 from . import overlay_legend
 from .overlay_legend import Legend
 
@@ -70,18 +71,18 @@ class ContactsOf:
     def explain(self, legend: Legend, switches: frozenset[str]) -> None:
         """Add the colours of contact pressure and contact surface to the legend."""
         if "contacts" in switches and self.pushed is None:
-            legend.words.append("No contact at this frame")
+            legend.words.append(translated("No contact at this frame"))
         elif "contacts" in switches:
             from ..drawing import overlay_contacts
 
-            legend.title, legend.bar = "Pressure", as_shown(overlay_contacts.colours())
+            legend.title, legend.bar = translated("Pressure"), as_shown(overlay_contacts.colours())
             legend.ticks = overlay_legend.ticks(*self.pushed.range)
         if "touching" in switches and self.knows_surface:
-            legend.add(TOUCHING, "Contact Surface, at Rest", "LINE")
+            legend.add(TOUCHING, translated("Contact Surface, at Rest"), "LINE")
             if self.has_through:
-                legend.add(THROUGH, "Self-Contact Excluded", "ROUND")
+                legend.add(THROUGH, translated("Self-Contact Excluded"), "ROUND")
         elif "touching" in switches:
-            legend.words.append("Bake first: contacts are not known yet")
+            legend.words.append(translated("Bake first: contacts are not known yet"))
 
     @staticmethod
     def _dot(context: Any) -> float:

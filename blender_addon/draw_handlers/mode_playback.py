@@ -27,6 +27,7 @@ from ..live import live
 from ..objects import duplicate_result
 from ..picking import picking_view
 from ..setup.unit_format import frequency_of, pace_words, slower, vibration_factor
+from ..translations.translate import translated
 from ..window import redraw, visibility
 
 TICK = 1.0 / 30.0
@@ -90,7 +91,7 @@ class ModePlayback(Layer):
             return
         obj = self.object
         number = chosen(obj, context.workspace.sinew)
-        words = f"Vibration {number + 1}: {pace_words(pace(obj, number))}"
+        words = translated("Vibration {number}: {pace}", number=number + 1, pace=pace_words(pace(obj, number)))
         screen.write_lines(context, [self._reason or words])
 
     def refuse(self, reason: str, drawing: Callable[[Any], None]) -> None:

@@ -25,6 +25,7 @@ from ..objects import duplicate_result
 from ..picking import picking_view
 from ..scene_import.colliders_in import distance_from
 from ..scene_import.weights_in import group_weights
+from ..translations.translate import marked, translated
 from . import open_panel, overlay_legend
 from .contact_overlay import ContactsOf
 from .overlay_legend import Legend
@@ -51,16 +52,16 @@ OWN = {
 An entry is the shape, the overlay switch that shows the mark, and the colour (linear RGB).
 """
 EXPLAINED = (
-    ("pins", "Pins", PINS),
-    ("goal", "Goal, Paler Where Weaker", GOAL),
-    ("springs", "Springs", SPRINGS),
-    ("nodes", "Dynamic Nodes", NODES),
+    ("pins", marked("Pins"), PINS),
+    ("goal", marked("Goal, Paler Where Weaker"), GOAL),
+    ("springs", marked("Springs"), SPRINGS),
+    ("nodes", marked("Dynamic Nodes"), NODES),
 )
 """Rows of the legend: name of a mark (a key of ``OWN``), label, and colour (linear RGB)."""
 FIBRE_WORDS = {
-    "ACTIVATION": "Fibers, Paler Where Relaxed",
-    "STRETCH": "Fibers, Redder Where Shorter",
-    "TENSION": "Fibers, Redder Where Tenser",
+    "ACTIVATION": marked("Fibers, Paler Where Relaxed"),
+    "STRETCH": marked("Fibers, Redder Where Shorter"),
+    "TENSION": marked("Fibers, Redder Where Tenser"),
 }
 """Labels of the fibres in the legend, by the overlay setting *Fiber Color*."""
 CONTACTS = {"contacts", "touching"}
@@ -68,7 +69,7 @@ DOT = 8.0
 """Diameter of a dot, pixels at a UI scale of 1."""
 BODIES = 3
 """Maximum number of bodies whose batches stay on the GPU. Windows may show different bodies."""
-FIRST = "Tetrahedralize first (Resolution)"
+FIRST = marked("Tetrahedralize first (Resolution)")
 
 
 class ShownCollider(NamedTuple):
@@ -296,26 +297,31 @@ class Overlays(Layer):
         drawn = self._tets.get(obj.session_uid)
         legend, tets = Legend(), None if drawn is None else drawn.tets
         if switches & {"tets", "outside", "fibres"} and tets is None:
-            legend.words.append(FIRST)
+            legend.words.append(translated(FIRST))
         elif tets is not None and "tets" in switches:
             explain_tets(legend, tets, settings)
             if changed := outdated.words(obj, bpy.context.scene):
-                legend.words.append(f"Edited since: {changed}")
+                legend.words.append(translated("Edited since: {changed}", changed=outdated.labels(changed)))
         if tets is not None and "fibres" in switches:
             if tets.muscles:
-                legend.add(FIBRES, FIBRE_WORDS[settings.fibre_colour], "LINE")
+                legend.add(FIBRES, translated(FIBRE_WORDS[settings.fibre_colour]), "LINE")
             else:
-                legend.words.append("No fibers: switch on Muscle in a physical material, and Tetrahedralize")
+                legend.words.append(
+                    translated("No fibers: switch on Muscle in a physical material, and Tetrahedralize")
+                )
         if tets is not None and "outside" in switches:
             explain_outside(legend, len(tets.outside))
         there = self._marks_there(obj)
         for name, words, colour in EXPLAINED:
             form, switch, _colour = OWN[name]
             if switch in switches and name in there:
-                legend.add(colour, words, form)
-        for name, words, colour in (("colliders", "Colliders", COLLIDERS), ("distance", "Contact Distance", OUTLINE)):
+                legend.add(colour, translated(words), form)
+        for name, words, colour in (
+            ("colliders", marked("Colliders"), COLLIDERS),
+            ("distance", marked("Contact Distance"), OUTLINE),
+        ):
             if "colliders" in switches and name in there:
-                legend.add(colour, words, "LINE")
+                legend.add(colour, translated(words), "LINE")
         if switches & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
             contacts.explain(legend, switches)
         return legend
@@ -350,9 +356,9 @@ def kind_of(form: str) -> str:
 def explain_outside(legend: Legend, count: int) -> None:
     """Add the number of badly embedded vertices to the legend."""
     if count:
-        legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
+        legend.add(OUTSIDE, translated("{count:,} badly embedded", count=count), "CROSS")
     else:
-        legend.words.append("No vertex is badly embedded")
+        legend.words.append(translated("No vertex is badly embedded"))
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
@@ -406,13 +412,13 @@ def shown_body(context: Any) -> tuple[Any, Any] | None:
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
     """Add the number of tetrahedra and the meaning of their colours to the legend."""
-    legend.words.append(f"{tets.count:,} tetrahedra, at rest")
+    legend.words.append(translated("{count:,} tetrahedra, at rest", count=tets.count))
     if settings.colour == "MATERIALS":
-        legend.title = "Materials"
+        legend.title = translated("Materials")
         for colour, name in zip(tets.colours_of_materials, tets.names, strict=True):
             legend.add(colour, name)
         return
-    legend.title = "Stiffness"
+    legend.title = translated("Stiffness")
     low, high = tets.stiffness
     legend.ticks = overlay_legend.ticks(low, high)
     # A body of a single stiffness is drawn in the middle colour.

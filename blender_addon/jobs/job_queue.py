@@ -17,6 +17,7 @@ from typing import Any
 import bpy
 
 from ...core.foundation.errors import MeshError, SinewError
+from ..translations.translate import marked, translated
 from ..window import redraw, visibility
 from ..window.stepwise import at_once
 from . import compiling
@@ -87,11 +88,14 @@ def is_idle() -> bool:
 def running_words() -> str:
     """Return the reason why no other task can begin now, or ""."""
     if (work := current()) is not None:
-        does, noun = ("is playing live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
-        return f"“{work.object_name}” {does}: stop {noun} first"
+        live, baking = (
+            marked("“{name}” is playing live: stop Live first"),
+            marked("“{name}” is baking: stop the bake first"),
+        )
+        return translated(live if work.order.mode == "live" else baking, name=work.object_name)
     if (work := reading()) is not None:
-        return f"The animation of “{work.object_name}” is being read: wait, or stop it (Esc)"
-    return "Other bodies wait for their bake: stop it first" if _works else ""
+        return translated("The animation of “{name}” is being read: wait, or stop it (Esc)", name=work.object_name)
+    return translated("Other bodies wait for their bake: stop it first") if _works else ""
 
 
 # -- begin -------------------------------------------------------------------------------------------------------------
@@ -115,7 +119,7 @@ def begin(*works: Task, beside: bool = False) -> None:
         _do_here(works)
         return
     for k, work in enumerate(works, start=1):
-        parts = [work.title, f"{k} of {len(works)}" if len(works) > 1 else ""]
+        parts = [work.title, translated("{number} of {count}", number=k, count=len(works)) if len(works) > 1 else ""]
         work.state = State(title=", ".join(filter(None, parts)))
     _works.extend(works)
     if not bpy.app.timers.is_registered(tick):

@@ -17,18 +17,19 @@ from typing import Any
 
 from ...core.foundation.events import ContactWarnings, Done, Event, Failed, FrameDone, Mesh, OfBody, Phase, StoppedAfter
 from ...core.foundation.unit_words import length_words
+from ..translations.translate import marked, translated
 
 PHASES = {
-    "compile": "First-Time Setup",
-    "tetrahedralize": "Tetrahedralizing",
-    "materials": "Blending Materials",
-    "subspace": "Finding Modes",
-    "subspace handles": "Finding Handles of Pins",
-    "subspace cubature": "Choosing Cubature Points",
-    "subspace projection": "Checking Cubature Points",
-    "subspace vibrations": "Matching the Full Model",
-    "simulate": "Simulating",
-    "handles": "Finding Handles",
+    "compile": marked("First-Time Setup"),
+    "tetrahedralize": marked("Tetrahedralizing"),
+    "materials": marked("Blending Materials"),
+    "subspace": marked("Finding Modes"),
+    "subspace handles": marked("Finding Handles of Pins"),
+    "subspace cubature": marked("Choosing Cubature Points"),
+    "subspace projection": marked("Checking Cubature Points"),
+    "subspace vibrations": marked("Matching the Full Model"),
+    "simulate": marked("Simulating"),
+    "handles": marked("Finding Handles"),
 }
 DEAF = ("compile", "tetrahedralize")
 """Phases in third-party code, during which the child cannot react to a request to stop and must be killed."""
@@ -156,14 +157,14 @@ class State:
         """Current activity in words, such as ``Frame 3 / 60``."""
         phase = self.phase
         if self.stage in READS:
-            return f"Reading Animation {100.0 * self.part:.0f} %"
+            return translated("Reading Animation {percent:.0f} %", percent=100.0 * self.part)
         if self.waits_for:
             return self.waits_for
         if self.stage is Stage.STOPPING:
-            return "Stopping after this step" if phase.phase == "simulate" else "Stopping"
+            return translated("Stopping after this step" if phase.phase == "simulate" else "Stopping")
         if phase.phase == "simulate" and self.frames_total:
-            return f"Frame {self.frames_there} / {self.frames_total}"
-        return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
+            return translated("Frame {frame} / {total}", frame=self.frames_there, total=self.frames_total)
+        return translated(PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, marked("Starting"))))
 
     def mesh(self, body: int = 0) -> Mesh | None:
         """Return the statistics of a body's tetrahedra, or None before the arrival.
@@ -183,8 +184,16 @@ class State:
         step, contacts = self.last_step, self.last_step.get("contacts")
         if not step:
             return ""
-        near = f", {contacts:,} contacts, {length_words(step.get('distance', 0.0))} apart" if contacts else ""
-        return f"{step.get('iterations', 0)} iterations{near}"
+        near = (
+            translated(
+                ", {contacts:,} contacts, {length} apart",
+                contacts=contacts,
+                length=length_words(step.get("distance", 0.0)),
+            )
+            if contacts
+            else ""
+        )
+        return translated("{count} iterations", count=step.get("iterations", 0)) + near
 
     @property
     def factor(self) -> float:

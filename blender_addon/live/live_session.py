@@ -9,6 +9,7 @@ from ...core.foundation.events import LiveFrame
 from ...core.jobs.job.job import Job
 from ...core.jobs.store.frame_store import FrameStore
 from ..jobs.task import Task
+from ..translations.translate import translated
 from ..window import visibility
 from . import live_edits, live_scene
 from .live_state import LiveState
@@ -62,7 +63,9 @@ class Session:
     def words_of_edits(self) -> str:
         """Message about edits that take effect only at the next Reset, or ""."""
         if self.state.stale:
-            return "The modes were computed for other stiffness. Reset computes them again."
+            return translated("The modes were computed for other stiffness. Reset computes them again.")
         if self.pending:
-            return f"Edited: {', '.join(self.pending)}. The edit takes effect at the next Reset."
+            return translated(
+                "Edited: {edits}. The edit takes effect at the next Reset.", edits=", ".join(self.pending)
+            )
         return ""

@@ -20,6 +20,7 @@ from ...core.foundation import events
 from ...core.foundation.events import Advance, Event, LiveFrame, Record, Reset, SetStiffness
 from ..jobs import state_machine
 from ..jobs.state_machine import RUNS, Stage
+from ..translations.translate import marked, translated
 
 AVERAGED = 30
 """Number of frames over which rates are averaged."""
@@ -177,13 +178,20 @@ class LiveState(state_machine.State):
     def doing(self) -> str:
         """Activity in one word: Playing, Paused, Recording or Recorded."""
         if self.take is not None:
-            return "Recorded" if self.recorded else "Recording"
-        return "Playing" if self.playing else "Paused"
+            return translated("Recorded" if self.recorded else "Recording")
+        return translated("Playing" if self.playing else "Paused")
+
+    @property
+    def frame_words(self) -> str:
+        """Activity and number of the frame; while recording, also the last frame."""
+        words = marked("{doing}: frame {frame} of {last}" if self.recording else "{doing}: frame {frame}")
+        return translated(words, doing=self.doing, frame=self.frame, last=self.last)
 
     @property
     def effort(self) -> str:
         """Solver iterations of the last frame, such as ``3 iterations``."""
-        return f"{self.shown.iterations} iteration{'' if self.shown.iterations == 1 else 's'}"
+        count = self.shown.iterations
+        return translated("{count} iteration" if count == 1 else "{count} iterations", count=count)
 
     @property
     def rate(self) -> float:

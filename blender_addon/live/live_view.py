@@ -23,6 +23,7 @@ from ..drawing.preview_mesh import Skin, read_drawn_mesh
 from ..objects.modifier_stack import subdivision_after
 from ..properties.live_properties import OF_SUBSPACE
 from ..scene_import.subdivision_in import coarser_words, settings_of, subdivided
+from ..translations.translate import translated
 from ..window.redraw import redraw_views
 from . import live_visibility
 
@@ -162,7 +163,7 @@ class View(Layer):
             triangles, metres = self._preview.triangles, self._session.metres
             self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, triangles, metres)
         if self.refused and not settings.message:
-            settings.message = f"{self.refused} The mesh itself is moved instead."
+            settings.message = f"{self.refused} {translated('The mesh itself is moved instead.')}"
         if not self._stand_in.is_there:
             self._stand_in.move(self._preview.surface())
 
@@ -280,14 +281,24 @@ def _display(session: Session) -> dict[str, np.ndarray]:
 def words(session: Session) -> list[str]:
     """Return the lines of text that live mode writes in the corner of a 3D View."""
     state = session.state
-    lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
+    lines = [state.frame_words]
     if state.playing:
-        converged = "" if state.shown.converged else ", not converged"
-        speed = f"{state.rate:.0f} frames/s   {state.effort}{converged}   {1e3 * state.shown.seconds:.1f} ms per frame"
+        converged = "" if state.shown.converged else translated(", not converged")
+        speed = translated(
+            "{rate:.0f} frames/s   {effort}{converged}   {milliseconds:.1f} ms per frame",
+            rate=state.rate,
+            effort=state.effort,
+            converged=converged,
+            milliseconds=1000.0 * state.shown.seconds,
+        )
         lines.append(speed)
     share = state.shown.apart / session.job.body.surface.size
     if share > APART:
-        lines.append(f"The preview is off by at most {share:.0%} of the body's size: raise Modes or Cells Across")
+        lines.append(
+            translated(
+                "The preview is off by at most {share:.0%} of the body's size: raise Modes or Cells Across", share=share
+            )
+        )
     said = session.view.coarser, _shown_weights(session), state.message, session.words_of_edits, state.waits_for
     return [*lines, *(line for line in said if line)]
 
@@ -299,5 +310,7 @@ def _shown_weights(session: Session) -> str:
         return ""
     number, modes = min(obj.sinew.live.mode, view.handles), view.modes
     if number <= modes:
-        return f"Weights of mode {number} of {modes}"
-    return f"Weights of pin handle {number - modes} of {view.handles - modes}"
+        return translated("Weights of mode {number} of {modes}", number=number, modes=modes)
+    return translated(
+        "Weights of pin handle {number} of {handles}", number=number - modes, handles=view.handles - modes
+    )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...core.jobs.job.groups import all_in_contact
+from ..translations.translate import translated
 from .bones import joint_partner
 from .collider_objects import SOLID
 from .linked import is_in, is_linked, own_bodies
@@ -56,17 +57,25 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
     """
     collection, other = obj.sinew.collisions.collection, pair.other
     if other is None:
-        return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose an object."
+        return (
+            translated("“{name}” was removed: choose another, or remove the pair.", name=pair.name)
+            if pair.name
+            else translated("Choose an object.")
+        )
     if other in contact_partners(obj, context) or (collection is not None and other in collection.all_objects[:]):
         return ""
-    return f"“{other.name}” is neither in contact nor a collider, so the pair has no effect."
+    return translated("“{name}” is neither in contact nor a collider, so the pair has no effect.", name=other.name)
 
 
 def idle_tie_words(tie: Any) -> str:
     """Return the reason why a tie cannot work, or an empty text."""
     if tie.other is None:
-        return f"“{tie.name}” was removed: choose another, or remove the tie." if tie.name else "Choose an object."
-    return "" if tie.other.type in SOLID else f"“{tie.other.name}” has no surface: choose a mesh."
+        return (
+            translated("“{name}” was removed: choose another, or remove the tie.", name=tie.name)
+            if tie.name
+            else translated("Choose an object.")
+        )
+    return "" if tie.other.type in SOLID else translated("“{name}” has no surface: choose a mesh.", name=tie.other.name)
 
 
 def tie_partners(obj: Any) -> list[Any]:
@@ -81,7 +90,7 @@ def names_of(bodies: Sequence[Any]) -> str:
     At most ``MOST_NAMED`` names are listed, then the number of further bodies.
     """
     names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(names) + (translated(" and {more} more", more=more) if more > 0 else "")
 
 
 def linked_bodies(context: Any) -> list[Any]:

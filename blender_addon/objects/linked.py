@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.foundation.errors import MeshError, SinewError
+from ..translations.translate import marked
 
 REMEDY = (
     "Make it a library override (Object > Library Override > Make) to bake it here, or bake it in its own file with "
@@ -18,7 +19,7 @@ BAKED_THERE = (
     "Delete its bake in its own file, or make it local here (Object > Relations > Make Local > Selected Objects and "
     "Data)."
 )
-MESH_ELSEWHERE = "The mesh is linked: edit pins and maps in its own file"
+MESH_ELSEWHERE = marked("The mesh is linked: edit pins and maps in its own file")
 
 
 def library_of(obj: Any) -> Any | None:

@@ -18,6 +18,7 @@ from ..scene_import.mesh_in import object_to_world, transform, triangles_of, ver
 from ..scene_import.rest_in import own_rest
 from ..scene_import.settings_in import material_settings
 from ..scene_import.weights_in import group_weights
+from ..translations.translate import translated
 from . import picking
 
 ALIKE = 0.01
@@ -82,7 +83,7 @@ def node_words(obj: Any) -> str:
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""
-    return "No dynamic nodes: the body will not jiggle"
+    return translated("No dynamic nodes: the body will not jiggle")
 
 
 def _are_noted(obj: Any, name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...core.foundation.schema.settings import MaterialSettings
 from ...core.foundation.schema.solver_kinds import NEWTON, SOLVER_KINDS, SolverKind, live_solver
+from ..translations.translate import marked, translated
 from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
@@ -89,7 +90,8 @@ def solver_kind(solver: str) -> SolverKind:
 def live_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Return the enum items of the solvers for live mode."""
     label = live_solver().label
-    automatic = AUTOMATIC, "Automatic", f"The body's solver if it is fast enough for live mode, else {label}"
+    words = marked("The body's solver if it is fast enough for live mode, else {solver}")
+    automatic = AUTOMATIC, "Automatic", translated(words, solver=translated(label))
     return _menu([automatic, *_words_of({name: kind for name, kind in SOLVER_KINDS.items() if kind.plays_live})])
 
 
@@ -135,8 +137,9 @@ def own_of_integrator(name: str) -> tuple[str, ...]:
 
 def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Return the enum items of the solvers for a comparison bake."""
-    words = f"The body's solver if settings or body differ from those of the bake, else {NEWTON.label}"
-    return _menu([(AUTOMATIC, "Automatic", words), _AS_BODY, *_words_of(SOLVER_KINDS)])
+    words = marked("The body's solver if settings or body differ from those of the bake, else {solver}")
+    automatic = AUTOMATIC, "Automatic", translated(words, solver=translated(NEWTON.label))
+    return _menu([automatic, _AS_BODY, *_words_of(SOLVER_KINDS)])
 
 
 def compared_solver_names(settings: Any) -> tuple[str, ...]:
@@ -216,7 +219,16 @@ def own_preset_items() -> Items:
 
 def _presets(presets: Iterable[MaterialSettings]) -> Items:
     return _menu(
-        (p.name, p.name, f"{pascals(p.youngs_modulus)}, Poisson's ratio {p.poissons_ratio:g}, {p.density:g} kg/m³")
+        (
+            p.name,
+            p.name,
+            translated(
+                "{stiffness}, Poisson's ratio {ratio:g}, {density:g} kg/m³",
+                stiffness=pascals(p.youngs_modulus),
+                ratio=p.poissons_ratio,
+                density=p.density,
+            ),
+        )
         for p in presets
     )
 

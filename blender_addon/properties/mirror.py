@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 
+from ..translations.translate import CONTEXT
 from .choices import number_of
 
 
@@ -43,7 +44,9 @@ def plain(make: Any, name: str, description: str, **options: Any) -> Any:
     """
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
     kept = {} if "get" in options and "set" not in options else {"override": override}
-    return make(name=name, description=description, **{"options": set(), **kept, **options})
+    return make(
+        name=name, description=description, translation_context=CONTEXT, **{"options": set(), **kept, **options}
+    )
 
 
 ANIMATED = {"ANIMATABLE"}

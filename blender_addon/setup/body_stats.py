@@ -9,6 +9,7 @@ from ..properties.mirror import clean, stiffness_of
 from ..properties.properties import STIFFNESS_RANGE
 from ..scene_import.mesh_in import length_factor
 from ..scene_import.settings_in import gravity_on, material_settings
+from ..translations.translate import marked, translated
 from .measure_in import gravity_of, measured_body
 from .unit_format import extent_words, mass_words, scale_words, size_words, two_digits
 
@@ -66,7 +67,7 @@ def stats_of(obj: Any, context: Any) -> BodyStats:
         return BodyStats(words)
     fitted = _fitted_words(obj, context, size_words(two_digits(surface.size), scene))
     far = min(sag.area * weight * softness, sag.reach)
-    words += f". Will sag about {size_words(float(f'{far:.1g}'), scene)} under its own weight"
+    words += translated(". Will sag about {size} under its own weight", size=size_words(float(f"{far:.1g}"), scene))
     if far <= FAR * surface.size:
         return BodyStats(words, fitted=fitted)
     smaller = 10.0 ** -math.ceil(math.log10(sag.area * weight * softness / (FAR * surface.size)))
@@ -82,7 +83,7 @@ def inertia_words(obj: Any, context: Any) -> str:
     density = _density(obj, measure.shares)
     mass = mass_words(two_digits(measure.surface.volume * density), context.scene)
     moments = ", ".join(f"{moment * density:.2g}" for moment in measure.moments)
-    return f"Mass {mass}, moments of inertia {moments} kg m²"
+    return translated("Mass {mass}, moments of inertia {moments} kg m²", mass=mass, moments=moments)
 
 
 def _density(obj: Any, shares: Any) -> float:
@@ -122,7 +123,9 @@ def _fitted_words(obj: Any, context: Any, size: str) -> str:
     if not obj.sinew.materials[0].is_fitted:
         return ""
     if not is_suitable(obj, context):
-        return "The stiffness no longer suits the size or pins: Bake fits it again"
+        return marked("The stiffness no longer suits the size or pins: Bake fits it again")
     sag = measured_body(obj, context).sag
     is_slender = UPRIGHT * sag.buckling > ALIKE * sag.area / (SAG * sag.reach)
-    return f"Stiffness chosen for a size of {size}: body sags by {'less than' if is_slender else 'about'} a twentieth"
+    if is_slender:
+        return translated("Stiffness chosen for a size of {size}: body sags by less than a twentieth", size=size)
+    return translated("Stiffness chosen for a size of {size}: body sags by about a twentieth", size=size)

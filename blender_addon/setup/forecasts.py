@@ -13,6 +13,7 @@ import bpy
 from ...core.foundation.errors import SinewError
 from ..objects.contact_groups import group_of
 from ..objects.modifier_stack import DEFORMING, later_modifiers, stack_position
+from ..translations.translate import translated
 from .measure_in import measured_body
 from .unit_format import two_digits
 
@@ -43,19 +44,28 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
         return "", "NONE"
     tets = two_digits(cost.tets)
     if method == "lattice" and cost.tets > MAX_TETS:
-        return f"About {tets:,.0f} tetrahedra, more than the limit of {MAX_TETS:,}", "ERROR"
-    words = "About" if method == "lattice" else "Roughly"
-    words += (
-        f" {tets:,.0f} tetrahedra, {size_words(two_digits(cost.memory))} memory, {time_words(cost.seconds)} per frame"
+        return translated(
+            "About {tets:,.0f} tetrahedra, more than the limit of {limit:,}", tets=tets, limit=MAX_TETS
+        ), "ERROR"
+    about = translated(
+        "About {tets:,.0f} tetrahedra" if method == "lattice" else "Roughly {tets:,.0f} tetrahedra", tets=tets
+    )
+    words = translated(
+        "{tetrahedra}, {size} memory, {time} per frame",
+        tetrahedra=about,
+        size=size_words(two_digits(cost.memory)),
+        time=time_words(cost.seconds),
     )
     if _meets(obj, context):
-        words += " with contact" + ("" if _pace(obj) is not None else " (give or take a factor of three)")
+        words += translated(
+            " with contact" if _pace(obj) is not None else " with contact (give or take a factor of three)"
+        )
     if len(group_of(obj, context)) > 1:
-        words += ", not counting its contact partners"
+        words += translated(", not counting its contact partners")
     free = available_memory()
     if cost.memory > free:
-        return f"{words}: only {size_words(two_digits(free))} are free", "ERROR"
-    return words + (", as timed in the last bake" if _pace(obj) is not None else ""), "INFO"
+        return translated("{words}: only {size} are free", words=words, size=size_words(two_digits(free))), "ERROR"
+    return words + (translated(", as timed in the last bake") if _pace(obj) is not None else ""), "INFO"
 
 
 def disk_words(obj: Any, context: Any) -> str:
@@ -97,7 +107,7 @@ def missing_words(method: str) -> str:
 
     if method != "clean" or is_installed(tetgen_mesh.PACKAGE):
         return ""
-    return f"Clean needs TetGen, which is not installed. {tetgen_mesh.TO_GET}"
+    return f"{translated('Clean needs TetGen, which is not installed.')} {tetgen_mesh.TO_GET}"
 
 
 def coarse_words(obj: Any, context: Any) -> str:
@@ -114,8 +124,16 @@ def coarse_words(obj: Any, context: Any) -> str:
     if measure.cells_between(points, obj.sinew.cells_across) < COARSE:
         return ""
     finer = [m.name for m in later_modifiers(obj, position) if m.type in FINER_MAKING and m.show_viewport]
-    remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
-    return f"{points:,} vertices, much farther apart than cells: the surface stays straight between them. {remedy}."
+    remedy = (
+        translated("Simulate After Modifier “{modifier}”, or subdivide the mesh", modifier=finer[-1])
+        if finer
+        else translated("Subdivide the mesh")
+    )
+    return translated(
+        "{points:,} vertices, much farther apart than cells: the surface stays straight between them. {remedy}.",
+        points=points,
+        remedy=remedy,
+    )
 
 
 def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:

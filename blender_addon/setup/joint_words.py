@@ -8,6 +8,7 @@ from typing import Any
 from ...core.jobs.job.joint import HINGE
 from ..objects.bones import bone_of, joint_partner
 from ..scene_import.bones.limits_in import freedom_of
+from ..translations.translate import translated
 
 
 def joint_words(obj: Any) -> str:
@@ -15,17 +16,21 @@ def joint_words(obj: Any) -> str:
     bone, settings, partner = bone_of(obj), obj.sinew.joint, joint_partner(obj)
     if settings.kind == "NONE" or partner is None:
         above = bone.parent is not None and settings.kind != "NONE"
-        return "No bone above this one has a body: it moves freely" if above else "The bone moves freely"
+        return translated("No bone above this one has a body: it moves freely" if above else "The bone moves freely")
     freedom = freedom_of(bone, settings)
-    words = f"{freedom.kind.capitalize()} with “{partner.name}”"
+    words = translated("{kind} with “{name}”", kind=translated(freedom.kind.capitalize()), name=partner.name)
     if freedom.kind == HINGE:
-        words += f" about {'XYZ'[freedom.axis]}"
+        words += translated(" about {axis}", axis="XYZ"[freedom.axis])
     if freedom.limits is not None:
         low, high = _degrees(freedom.limits)
-        words += f", {low} to {high}" if freedom.kind == HINGE else f", in a cone of {high}"
+        words += (
+            translated(", {low} to {high}", low=low, high=high)
+            if freedom.kind == HINGE
+            else translated(", in a cone of {high}", high=high)
+        )
     if freedom.twist is not None:
         low, high = _degrees(freedom.twist)
-        words += f", twist {low} to {high}"
+        words += translated(", twist {low} to {high}", low=low, high=high)
     return words
 
 

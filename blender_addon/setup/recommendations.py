@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 from ..blend_data.list_animation import animated_paths
 from ..properties import choices
 from ..scene_import.settings_in import resolution_settings, solver_settings
+from ..translations.translate import marked, translated
 
 if TYPE_CHECKING:
     from ...core.jobs.checks.advice import Advice
 
 LABELS = {
-    "solver": "Solver",
-    "cells_across": "Cells Across",
-    "match_resolution": "Match Resolution",
-    "substeps": "Substeps",
+    "solver": marked("Solver"),
+    "cells_across": marked("Cells Across"),
+    "match_resolution": marked("Match Resolution"),
+    "substeps": marked("Substeps"),
 }
 """Panel labels of the settings that can be recommended."""
 OF_RESOLUTION = ("cells_across", "match_resolution")
@@ -103,7 +104,7 @@ def of_solver(obj: Any, scene: Any) -> list[Advice]:
 def button_words(each: Advice) -> str:
     """Return the button's label for a recommendation, such as ``Use Mixed FEM`` or ``Set Substeps to 4``."""
     if each.setting == "solver":
-        return f"Use {choices.solver_kind(each.value).label}"
+        return translated("Use {label}", label=translated(choices.solver_kind(each.value).label))
     if each.value is True:
-        return f"Use {LABELS[each.setting]}"
-    return f"Set {LABELS[each.setting]} to {each.value}"
+        return translated("Use {label}", label=translated(LABELS[each.setting]))
+    return translated("Set {label} to {value}", label=translated(LABELS[each.setting]), value=each.value)

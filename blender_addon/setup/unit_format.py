@@ -11,6 +11,7 @@ from ...core.foundation.schema.settings import EARTH
 from ...core.foundation.unit_words import frequency_words, length_words
 from ..scene_import.mesh_in import acceleration_scale, length_factor
 from ..scene_import.settings_in import vibration_stiffness
+from ..translations.translate import translated
 from .measure_in import gravity_of
 
 FOLLOWED = 1.0
@@ -34,7 +35,7 @@ def extent_words(size: float, scene: Any) -> str:
     """Format the body's longest side, m, in the simulation. A simulation scale other than 1 is included."""
     words = size_words(size, scene)
     factor = length_factor(scene)
-    return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"
+    return words if factor == 1.0 else translated("At {scale} scale: {words}", scale=scale_words(factor), words=words)
 
 
 def scale_words(factor: float) -> str:
@@ -59,7 +60,9 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
     sag = record.body_mass * gravity_of(scene) / strength
-    return f"The body's weight stretches the spring by {size_words(sag, scene)}", sag > WEAK * record.body_size
+    return translated(
+        "The body's weight stretches the spring by {size}", size=size_words(sag, scene)
+    ), sag > WEAK * record.body_size
 
 
 def vibration_factor(settings: Any, number: int) -> float:
@@ -85,7 +88,7 @@ def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str,
     """
     plain, right = vibration.frequency, frequency_of(vibration, factor)
     is_other = plain and (vibration.right or factor != 1.0)
-    changed = (frequency_words(right), f"{right / plain:.2f}") if is_other else ("as is", "")
+    changed = (frequency_words(right), f"{right / plain:.2f}") if is_other else (translated("as is"), "")
     return frequency_words(plain), *changed, f"{vibration.share:.0%}"
 
 
@@ -100,7 +103,9 @@ def slower(hertz: float) -> int:
 def pace_words(hertz: float) -> str:
     """Format a vibration's simulated frequency, Hz, with the slow motion factor of its display."""
     words, times = frequency_words(hertz), slower(hertz)
-    return f"{words} Hz, shown {times} times slower" if times > 1 else f"{words} Hz"
+    return (
+        translated("{words} Hz, shown {times} times slower", words=words, times=times) if times > 1 else f"{words} Hz"
+    )
 
 
 def gravity_words(scene: Any) -> str:
@@ -108,9 +113,12 @@ def gravity_words(scene: Any) -> str:
     scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
     if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
         return ""
-    return (
-        f"Unit Scale makes gravity {scale * own:.3g} m/s² ({scale:g} of Earth's): bodies move as if they were "
-        f"{1.0 / scale:g} times their size. For Earth's gravity, enter -9.81 m/s² here."
+    return translated(
+        "Unit Scale makes gravity {gravity:.3g} m/s² ({scale:g} of Earth's): bodies move as if they were {times:g} "
+        "times their size. For Earth's gravity, enter -9.81 m/s² here.",
+        gravity=scale * own,
+        scale=scale,
+        times=1.0 / scale,
     )
 
 

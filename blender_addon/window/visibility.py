@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 
 from ..blend_data.names import CATEGORY
+from ..translations.translate import translated
 
 
 def object_of(uid: int, name: str = "") -> Any | None:
@@ -53,7 +54,7 @@ def is_panel_under_pointer(context: Any) -> bool:
 def in_the_way(obj: Any) -> str:
     """Return the step that the user must take before a result can be applied. The text is empty if none is needed."""
     if obj.mode == "EDIT":
-        return "Leave Edit Mode (Tab) to apply the result"
+        return translated("Leave Edit Mode (Tab) to apply the result")
     if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
-        return "Finish the running tool to apply the result"
+        return translated("Finish the running tool to apply the result")
     return ""

@@ -1,0 +1,1 @@
+"""Translations of the interface: one gettext catalogue per language, and texts with values."""
