@@ -235,10 +235,18 @@ def draw_button(layout: Any, context: Any, operator: str, **words: Any) -> None:
     draw_reasons(layout, context, operator)
 
 
+_LETTER = "\u2e80-\u9fff\uff00-\uffef"
+_PIECE = re.compile(rf"(?:[^\s/{_LETTER}]+|[{_LETTER}])[，、。）」”,.;:)]*(?:/+|\s+)?|/+|\s+")
+"""Part of a text that stays on one line: a word, or a letter of Chinese or Japanese, with the marks that close it."""
+
+
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Break a text at spaces and slashes into lines of at most ``width``. A longer word gets a line of its own."""
+    """Break a text into lines of at most ``width``: at spaces, slashes, and between letters of Chinese and Japanese.
+
+    A longer word gets a line of its own.
+    """
     lines = [""]
-    for piece in re.findall(r"[^\s/]*(?:/+|\s+|$)", text.strip()):
+    for piece in _PIECE.findall(text.strip()):
         if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:
             lines.append("")
         lines[-1] += piece

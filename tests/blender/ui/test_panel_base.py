@@ -16,10 +16,11 @@ from sinew.ui.panel_base import lines_of
         ("ten letter words", ["ten letter", "words"]),
         ("a b c d e f g", ["a b c d e", "f g"]),
         ("incomprehensible it is", ["incomprehensible", "it is"]),
+        ("ベイクしたフレーム，横に", ["ベイクしたフレーム，", "横に"]),
         ("Disk Cache: //cache/scene/Body-12", ["Disk", "Cache: //", "cache/", "scene/", "Body-12"]),
     ],
 )
-def test_lines_break_at_spaces_and_slashes(text, lines):
+def test_lines_break_at_spaces_slashes_and_letters_of_japanese(text, lines):
     assert lines_of(text, 10, len) == lines
 
 
