@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from .platforms import PLATFORMS
 from .project import ROOT, BuildError
@@ -44,21 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument("--part", action="append", help=f"run only this part: {parts}")
     test.set_defaults(run=_test)
 
-    build = commands.add_parser("build", help="build the extension zip into dist")
-    build.add_argument("--python", help="include wheels of one Python only: 3.11, 3.13, 3.14")
-    build.add_argument(
-        "--with-tetgen", action="store_true", help="include TetGen (AGPL-3.0), which the meshing method Clean needs"
-    )
-    build.add_argument("--platform", default="linux-x64", help=f"platform of the zip: {', '.join(PLATFORMS)}, or all")
-    build.set_defaults(run=_build)
-
-    release = commands.add_parser("release", help="make everything that a release publishes, in dist/release")
-    release.add_argument("--tag", help="git tag of the release, which must be that of the version: v1.2.3")
-    release.set_defaults(run=_release)
-
-    try_out = commands.add_parser("try", help="install packages of the library, and run the lines of the README")
-    try_out.add_argument("files", nargs="+", metavar="FILE")
-    try_out.set_defaults(run=_try)
+    _add_packages(commands)
 
     mount = commands.add_parser("mount", help="make `import sinew` work in the Python that runs this")
     mount.add_argument("--remove", action="store_true")
@@ -91,6 +78,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     lock.set_defaults(run=_lock)
     return parser
+
+
+def _add_packages(commands: Any) -> None:
+    """Add the subcommands that make and try packages."""
+    build = commands.add_parser("build", help="build the extension zip into dist")
+    build.add_argument("--python", help="include wheels of one Python only: 3.11, 3.13, 3.14")
+    build.add_argument(
+        "--with-tetgen", action="store_true", help="include TetGen (AGPL-3.0), which the meshing method Clean needs"
+    )
+    build.add_argument("--platform", default="linux-x64", help=f"platform of the zip: {', '.join(PLATFORMS)}, or all")
+    build.set_defaults(run=_build)
+
+    release = commands.add_parser("release", help="make everything that a release publishes, in dist/release")
+    release.add_argument("--tag", help="git tag of the release, which must be that of the version: v1.2.3")
+    release.set_defaults(run=_release)
+
+    try_out = commands.add_parser("try", help="install packages of the library, and run the lines of the README")
+    try_out.add_argument("files", nargs="+", metavar="FILE")
+    try_out.set_defaults(run=_try)
 
 
 def _demo(options: argparse.Namespace, rest: list[str]) -> int:
