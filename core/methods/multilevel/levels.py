@@ -50,7 +50,7 @@ class ConjugateGradientResult(NamedTuple):
     @property
     def smallest_eigenvalue(self) -> float:
         """Smallest Ritz value of the preconditioned matrix; 1 without an iteration."""
-        return smallest_ritz_value(self.lengths, self.ratios)
+        return smallest_ritz_value(np.array(self.lengths), np.array(self.ratios))
 
 
 def conjugate_gradients(
