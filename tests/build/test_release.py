@@ -120,3 +120,14 @@ def test_commands_in_workflow_and_pages_exist(page):
     (commands,) = (action for action in command_line._parser()._actions if action.dest == "subcommand")
     named = set(re.findall(r"build_addon\.py ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8")))
     assert named and named <= set(commands.choices)
+
+
+def test_pictures_of_the_page_have_the_sizes_of_the_platform_and_few_bytes():
+    from PIL import Image
+
+    folder = ROOT / "docs" / "listing" / "pictures"
+    sizes = {path.stem: Image.open(path).size for path in folder.iterdir()}
+    assert sizes["icon"] == (256, 256) and sizes["featured"] == (1920, 1080)
+    previews = [size for name, size in sizes.items() if name.startswith("preview-")]
+    assert len(previews) == 6 and all(9 * width == 16 * height for width, height in previews)
+    assert all(path.stat().st_size < 400_000 for path in folder.iterdir())
