@@ -269,5 +269,6 @@ def _cost() -> Iterable[Row]:
             yield row("joint_cost", f"{linear_solver}, {words}: iterations", sum(counts[k]))
             yield row("joint_cost", f"{linear_solver}, {words}: processor time a step", np.median(times[k]), "s")
         ratio = float(np.median(times[1]) / np.median(times[0]))
-        bar = 1.15 if linear_solver == "cholmod" else None
-        yield row("joint_cost", f"{linear_solver}: a step with bones over one without", ratio, at_most=bar)
+        yield row("joint_cost", f"{linear_solver}: a step with bones over one without", ratio)
+        ratio = sum(times[1]) / sum(counts[1]) / (sum(times[0]) / sum(counts[0]))
+        yield row("joint_cost", f"{linear_solver}: an iteration with bones over one without", ratio, at_most=1.15)
