@@ -12,6 +12,7 @@ from ..blender_addon.picking import stroke_view
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.mirror import stiffness_of
 from ..blender_addon.properties.muscle_properties import SinewStrokePoint
+from ..blender_addon.scene_import.weights_in import check_no_attribute
 from ..blender_addon.setup import defaults, drawn_muscle
 from ..blender_addon.setup.mirror_muscle import mirror
 from ..blender_addon.translations.translate import translated
@@ -123,6 +124,7 @@ def paint_material(self: Any, context: Any, obj: Any) -> None:
         owner, name = "vertex_group", material.name
     group = obj.vertex_groups.get(getattr(material, owner)) if getattr(material, owner) else None
     if group is None:
+        check_no_attribute(obj, getattr(material, owner))
         group = obj.vertex_groups.new(name=name)
         setattr(material, owner, group.name)
         if self.map == "PLACE" and material.is_layer:

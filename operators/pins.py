@@ -67,12 +67,15 @@ def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
     selected, add = polls.selected_vertices(obj), self.action == "ADD"
     if not selected:
         return refused(self, "No vertex is selected. Select some first.")
-    group = picks.group_of(obj, self.target, make=add)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    try:
+        group = picks.group_of(obj, self.target, make=add)
+        if group is not None:
+            picks.change(obj, group, selected, add)
+    finally:
+        bpy.ops.object.mode_set(mode="EDIT")
     if group is None:
         return refused(self, "There is no vertex group yet. Add some vertices first.")
-    bpy.ops.object.mode_set(mode="OBJECT")
-    picks.change(obj, group, selected, add)
-    bpy.ops.object.mode_set(mode="EDIT")
     defaults.refit_stiffness(obj, context)
     self.report({"INFO"}, changed_words(len(selected), add, group.name))
     if obj.sinew.pick_warning:

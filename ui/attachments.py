@@ -44,7 +44,7 @@ def draw_ties(layout: Any, context: Any, obj: Any) -> None:
     column = keyed_column(layout)
     column.prop(tie, "other")
     column.prop(tie, "kind")
-    column.prop_search(tie, "vertex_group", obj, "vertex_groups")
+    column.prop(tie, "vertex_group", icon="GROUP_VERTEX")
     column.prop(tie, "distance")
     draw_keyed(column, tie, "strength")
     row = column.row(heading="Break (Pa)")
@@ -65,7 +65,7 @@ def draw_cuts(layout: Any, context: Any, obj: Any) -> None:
     cuts = obj.sinew.cuts
     draw_properties(layout, cuts, "cutter_kind", "cutter" if cuts.cutter_kind == "OBJECT" else "cutters", "tear")
     if cuts.tear == "PAINTED":
-        layout.prop_search(cuts, "seam_group", obj, "vertex_groups")
+        layout.prop(cuts, "seam_group", icon="GROUP_VERTEX")
     elif cuts.tear == "FRAGMENTS":
         draw_properties(layout, cuts, "fragments", "seed")
     if cuts.tear != "NONE":
@@ -112,7 +112,7 @@ def draw_springs(layout: Any, context: Any, obj: Any) -> None:
 def _draw_spring(layout, obj, spring):
     column = keyed_column(layout)
     row = column.row(align=True)
-    row.prop_search(spring, "vertex_group", obj, "vertex_groups")
+    row.prop(spring, "vertex_group", icon="GROUP_VERTEX")
     for action in ("ADD", "REMOVE"):
         button = row.operator("sinew.assign_pins", text="", icon=action)
         button.action, button.target = action, "SPRING"

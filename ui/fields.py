@@ -64,5 +64,5 @@ def draw_pressure(layout: Any, context: Any, obj: Any) -> None:
     column.active = settings.enabled
     draw_keyed(column, settings, "pressure")
     column.prop(settings, "is_gas")
-    column.prop_search(settings, "vertex_group", obj, "vertex_groups")
+    column.prop(settings, "vertex_group", icon="GROUP_VERTEX")
     column.prop(settings, "shared")

@@ -160,7 +160,7 @@ def _has_material(obj: Any) -> bool:
 def draw_placement(layout: Any, context: Any, obj: Any) -> None:
     """Draw the map, region and depth of the active material."""
     material = item_lists.active_item(obj.sinew, "material")
-    layout.prop_search(material, "vertex_group", obj, "vertex_groups")
+    layout.prop(material, "vertex_group", icon="GROUP_VERTEX")
     layout.row().prop(material, "region_kind", text="Region", expand=True)
     layout.prop(material, "region" if material.region_kind == "OBJECT" else "region_collection", text=" ")
     if material.regions is not None:
@@ -193,7 +193,7 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
     if material.use_range:
         _draw_stiffness(layout, material, "painted_value", "log_painted_stiffness")
         row = layout.row(align=True)
-        row.prop_search(material, "stiffness_map", obj, "vertex_groups")
+        row.prop(material, "stiffness_map", icon="GROUP_VERTEX")
         row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"
 
 
@@ -237,11 +237,11 @@ def draw_muscle(layout: Any, context: Any, obj: Any) -> None:
     else:
         for target in ("ORIGIN", "INSERTION"):
             row = column.row(align=True)
-            row.prop_search(muscle, f"{target.lower()}_group", obj, "vertex_groups")
+            row.prop(muscle, f"{target.lower()}_group", icon="GROUP_VERTEX")
             for action in ("ADD", "REMOVE"):
                 button = row.operator("sinew.assign_pins", text="", icon=action)
                 button.action, button.target = action, target
-    column.prop_search(muscle, "activation_group", obj, "vertex_groups")
+    column.prop(muscle, "activation_group", icon="GROUP_VERTEX")
     name = item_lists.active_item(obj.sinew, "material").name
     if bpy.utils.flip_name(name) != name:
         layout.operator("sinew.mirror_muscle", icon="MOD_MIRROR")

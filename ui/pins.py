@@ -13,7 +13,7 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     if settings.pin_group:
         open_panel.PINS.drawn(context)
     column = keyed_column(layout)
-    column.prop_search(settings, "pin_group", obj, "vertex_groups")
+    column.prop(settings, "pin_group", icon="GROUP_VERTEX")
     if settings.pin_group:
         draw_keyed(column, settings, "pin_threshold")
         column.prop(settings, "use_goal")

@@ -27,7 +27,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     settings = obj.sinew
     layout.prop(context.scene.sinew, "length_factor")
     draw_properties(layout, settings, "method", "cells_across")
-    layout.prop_search(settings, "refine_group", obj, "vertex_groups")
+    layout.prop(settings, "refine_group", icon="GROUP_VERTEX")
     if settings.refine_group:
         layout.prop(settings, "refine_factor")
     work = job_queue.current(obj.session_uid)

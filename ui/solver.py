@@ -75,7 +75,7 @@ def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
 
     Dynamic nodes are the vertices whose motion the ConJac solvers integrate in time.
     """
-    layout.prop_search(obj.sinew, "node_group", obj, "vertex_groups")
+    layout.prop(obj.sinew, "node_group", icon="GROUP_VERTEX")
     row = layout.row(align=True)
     row.use_property_split = False
     row.operator("sinew.propose_nodes")

@@ -141,7 +141,9 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
     for material in settings.materials:
         groups += [material.vertex_group, material.stiffness_map if material.use_range else ""]
     try:
-        weights = group_weights(obj, obj.data, list(dict.fromkeys(filter(None, groups)))).tobytes()
+        # Attributes are left out: those of Geometry Nodes can follow the baked frames.
+        groups = [name for name in dict.fromkeys(groups) if name in obj.vertex_groups]
+        weights = group_weights(obj, obj.data, groups).tobytes()
     except SinewError:  # reported by the next bake
         weights = b""
     blocks = [block for block in used_by(obj, present) if block != obj]

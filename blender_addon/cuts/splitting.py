@@ -16,7 +16,7 @@ from ..scene_import.animation_in import at_frame
 from ..scene_import.job_in import check_object, simulated_range
 from ..scene_import.mesh_in import mesh_at_position, triangles_of, vertex_positions
 from ..scene_import.picks import mend
-from ..scene_import.weights_in import group_weights
+from ..scene_import.weights_in import group_weights, has_weights
 from .cut_state import checksum_of
 from .cutters_in import cutter_objects, read_cutters
 
@@ -108,7 +108,7 @@ def _check(obj: Any) -> None:
 
 def _painted(obj: Any, mesh: Any) -> np.ndarray:
     name = obj.sinew.cuts.seam_group
-    if name not in obj.vertex_groups:
+    if not has_weights(obj, mesh, name):
         raise CutError(f"The vertex group “{name}” of the seam does not exist.", "Choose a vertex group under Cuts.")
     return group_weights(obj, mesh, [name])[:, 0]
 

@@ -27,6 +27,8 @@ WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_
 CACHE_FILE = "sinew_bake.pc2"
 """File name of bakes in PC2 format. A Mesh Cache modifier with such a file plays a bake."""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
+_cut: dict[int, list[str]] = {}
+"""Names of the modifiers that :func:`uncut` enables again, by ``session_uid`` of the objects in :func:`cut_after`."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +183,46 @@ def cut_after(obj: Any, position: StackPosition) -> Iterator[None]:
     """
     own = [m for m in list(obj.modifiers)[: position.below] if is_own_cache(m)]
     later = [*own, *later_modifiers(obj, position)]
-    with overridden([Override.of(modifier, "show_viewport", False) for modifier in later]), shown(obj):
-        yield
+    acting, uid = shown_after(obj), obj.session_uid
+    is_first = uid not in _cut
+    if is_first:  # modifiers after the last Geometry Nodes modifier create no attributes, but may add vertices
+        end = max((k + 1 for k, modifier in enumerate(acting) if modifier.type == "NODES"), default=0)
+        _cut[uid] = [modifier.name for modifier in acting[:end]]
+    try:
+        with overridden([Override.of(modifier, "show_viewport", False) for modifier in later]), shown(obj):
+            yield
+    finally:
+        if is_first:
+            del _cut[uid]
+
+
+def is_cut(obj: Any) -> bool:
+    """Return True within :func:`cut_after` of ``obj``."""
+    return obj.session_uid in _cut
+
+
+@contextmanager
+def uncut(obj: Any) -> Iterator[None]:
+    """Enable modifiers that :func:`cut_after` has disabled, up to the last Geometry Nodes modifier, within the context.
+
+    Shape keys of a bake are removed meanwhile, so that the modifiers act on the mesh itself. The evaluated object must
+    not be in use. Outside :func:`cut_after`, nothing changes.
+    """
+    names, mesh = _cut.get(obj.session_uid, []), obj.data
+    enabled = [Override.of(obj.modifiers[name], "show_viewport", True) for name in names if name in obj.modifiers]
+    record = obj.sinew.bake
+    plain = None
+    if enabled and record.on_itself and record.kind == "KEYS" and mesh.shape_keys is not None:
+        plain = bpy.data.meshes.new_from_object(obj)  # without shape keys and modifiers
+    try:
+        if plain is not None:
+            obj.data = plain
+        with overridden(enabled):
+            yield
+    finally:
+        if plain is not None:
+            obj.data = mesh
+            bpy.data.meshes.remove(plain)
 
 
 def shown(*objects: Any) -> AbstractContextManager[None]:

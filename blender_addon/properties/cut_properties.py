@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from .mirror import integer, menu, number, pointer, text
+from .mirror import integer, menu, number, pointer, text, weights
 
 CUTTERS = (
     ("OBJECT", "Object", "One mesh or curve"),
@@ -35,7 +35,7 @@ class SinewCuts(bpy.types.PropertyGroup):
     )
     cutters: pointer("Cutters", "Collection of meshes that cut the body where they pass", type=bpy.types.Collection)
     tear: menu("Tear", "Where the body may tear", items=TEARS)
-    seam_group: text("Seam", "Vertex group of the seam: the body tears where its weights pass 0.5")
+    seam_group: weights("Seam", "Vertex group of the seam: the body tears where its weights pass 0.5")
     fragments: integer(
         "Fragments",
         "Number of fragments into which the body may tear; 10 to 50 are typical",

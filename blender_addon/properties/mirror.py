@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 
+from ..objects.named_attributes import search_weights
 from ..translations.translate import CONTEXT
 from .choices import number_of
 
@@ -55,6 +56,8 @@ switch, text, integer, number, vector, menu, pointer, collection = (
     for kind in ("Bool", "String", "Int", "Float", "FloatVector", "Enum", "Pointer", "Collection")
 )
 """Property constructors, which take a label and a description."""
+weights = partial(text, search=search_weights)
+"""Constructor of a text property with the name of a vertex group, or of an attribute that replaces it."""
 _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 

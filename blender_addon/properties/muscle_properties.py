@@ -7,7 +7,7 @@ import bpy
 
 from ...core.foundation.schema.muscle_settings import MuscleSettings
 from . import choices
-from .mirror import ANIMATED, menu, mirrored, number, pointer, switch, text
+from .mirror import ANIMATED, menu, mirrored, number, pointer, switch, text, weights
 
 DIRECTIONS = (
     ("ENDS", "Ends", "Fibres run from the origin to the insertion, two vertex groups on the body's surface"),
@@ -50,8 +50,8 @@ class SinewMuscle(bpy.types.PropertyGroup):
     tendon: mirrored(MuscleSettings, "tendon", "Tendon", precision=3, subtype="FACTOR")
     tendon_stiffness: mirrored(MuscleSettings, "tendon_stiffness", "Tendon Stiffness", soft_max=1e10, precision=0)
     direction: menu("Direction", "Where the fibres of the muscle run", items=DIRECTIONS)
-    origin_group: text("Origin", "Vertex group where the muscle begins, such as the shoulder end of the biceps")
-    insertion_group: text("Insertion", "Vertex group where the muscle ends, such as the elbow end of the biceps")
+    origin_group: weights("Origin", "Vertex group where the muscle begins, such as the shoulder end of the biceps")
+    insertion_group: weights("Insertion", "Vertex group where the muscle ends, such as the elbow end of the biceps")
     curve: pointer(
         "Curve",
         "Curve or hair curves that the fibres follow, from the origin to the insertion, or an armature with the bone",
@@ -59,7 +59,9 @@ class SinewMuscle(bpy.types.PropertyGroup):
         poll=_is_curve,
     )
     bone: text("Bone", "Bone along which the fibres run, from its head to its tail")
-    activation_group: text("Activation Map", "Vertex group whose weights multiply the activation; empty: 1 everywhere")
+    activation_group: weights(
+        "Activation Map", "Vertex group whose weights multiply the activation; empty: 1 everywhere"
+    )
 
     @property
     def fills_bevel(self) -> bool:

@@ -15,7 +15,7 @@ from ...core.jobs.job.chamber import Chamber
 from ...core.jobs.job.environment import Ground
 from ...core.jobs.job.pair import PairSettings
 from ...core.jobs.job.tie import Tie
-from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
+from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text, weights
 
 SPRING_ENDS = (
     (
@@ -39,7 +39,9 @@ def _is_no_body_itself(self: Any, candidate: Any) -> bool:
 class SinewSpring(bpy.types.PropertyGroup):
     """Springs from the vertices of one vertex group to targets that move."""
 
-    vertex_group: text("Vertices", "Vertex group that is pulled; its weights distribute the strength over the vertices")
+    vertex_group: weights(
+        "Vertices", "Vertex group that is pulled; its weights distribute the strength over the vertices"
+    )
     end: menu("Pull To", "Target that the vertices are pulled to", items=SPRING_ENDS)
     target: pointer(
         "Object",
@@ -134,7 +136,7 @@ class SinewTie(bpy.types.PropertyGroup):
         update=_note_other,
     )
     kind: menu("Kind", "How the two surfaces are held together", items=TIE_KINDS)
-    vertex_group: text("Vertices", "Vertex group where the tie acts, by weight; empty: wherever the two are near")
+    vertex_group: weights("Vertices", "Vertex group where the tie acts, by weight; empty: wherever the two are near")
     distance: mirrored(Tie, "distance", "Distance", unit="LENGTH", precision=4)
     strength: number(
         "Strength",
@@ -153,7 +155,7 @@ class SinewChamber(bpy.types.PropertyGroup):
     """Pressure in the body's cavities, or inside it."""
 
     enabled: switch("Pressure", "Fill the body's cavities with a gas, or the whole body if it has no cavity")
-    vertex_group: text(
+    vertex_group: weights(
         "Chamber",
         "Vertex group of all vertices around the chamber. Empty: every cavity of the mesh is a chamber, or without one "
         "the whole inside",

@@ -47,6 +47,7 @@ from .mirror import (
     stiffness_of,
     switch,
     text,
+    weights,
 )
 from .muscle_properties import SinewMuscle
 from .outside_properties import (
@@ -182,11 +183,11 @@ class SinewMaterial(SinewMatter, bpy.types.PropertyGroup):
         "Between them it is interpolated logarithmically: weight 0.5 between 10 kPa and 1 MPa gives 100 kPa",
     )
     log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map has weight 1", 1e6)
-    stiffness_map: text("Stiffness Map", "Vertex group whose weights vary the stiffness of this material")
-    vertex_group: text(
+    stiffness_map: weights("Stiffness Map", "Vertex group, or attribute, whose weights vary this material's stiffness")
+    vertex_group: weights(
         "Map",
-        "Vertex group whose weights are the fraction of this material. If the material has a region or a depth, the "
-        "weights count only there",
+        "Vertex group, or attribute, whose weights are the fraction of this material. If the material has a region or "
+        "a depth, the weights count only there",
     )
     region_kind: menu("Region Type", "Choose one object as the region, or a collection of objects", items=REGIONS)
     region: pointer(
@@ -267,7 +268,7 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
     cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
-    refine_group: text(
+    refine_group: weights(
         "Refine Group",
         "Vertex group where cells are smaller, such as fingers, lips and areas in contact: the higher the weight, the "
         "smaller the cells. Small cells reach one cell below the surface; deeper cells grow gradually",
@@ -295,10 +296,10 @@ class SinewObject(bpy.types.PropertyGroup):
         "Active Physical Material", "Index of the material that the panel shows", min=0, update=_paint_active_material
     )
 
-    pin_group: text(
+    pin_group: weights(
         "Pin Group",
-        "Vertex group of pins. Vertices with a weight of at least Pin Threshold are held at their animated positions; "
-        "with Goal, vertices of lower weight are pulled softly toward their animated positions",
+        "Vertex group, or attribute, of pins. Vertices with a weight of at least Pin Threshold are held at their "
+        "animated positions; with Goal, vertices of lower weight are pulled softly toward their animated positions",
     )
     pin_threshold: number(
         "Pin Threshold",
@@ -326,7 +327,7 @@ class SinewObject(bpy.types.PropertyGroup):
         soft_max=100.0,
         precision=3,
     )
-    node_group: text(
+    node_group: weights(
         "Dynamic Nodes",
         "Vertex group of dynamic nodes: vertices of weight 1, each with a ball of the body around it, are simulated "
         "with inertia, and the other vertices follow them. Empty: the body will not jiggle",

@@ -18,7 +18,7 @@ from .mesh_in import vectors_of
 from .muscles_in import activation_at
 from .picks import FULL
 from .settings_in import gravity_at, moduli_at, vibrations_at
-from .weights_in import group_weights
+from .weights_in import check_attribute, group_weights, has_weights
 
 
 class BodySampler:
@@ -49,6 +49,8 @@ class BodySampler:
         self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity, self.activation
         self.tracks = *self.tracks, self._pressure
         self._around = group_weights(obj, mesh, [obj.sinew.chamber.vertex_group])[:, 0] >= FULL
+        names = obj.sinew.pin_group, obj.sinew.node_group, obj.sinew.chamber.vertex_group
+        self._missing = {name for name in names if name and not has_weights(obj, mesh, name)}
 
     def _positions_at(self, moment: EvaluatedFrame) -> np.ndarray:
         return moment.world(self._pinned)
@@ -77,13 +79,13 @@ class BodySampler:
         dynamic nodes. Raises PinError if the pin group is missing. Raises PinError if the vertices of all faces are
         pinned.
         """
-        settings, groups = self._object.sinew, self._object.vertex_groups
+        settings = self._object.sinew
         takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
-        if takes_nodes and settings.node_group and settings.node_group not in groups:
+        if takes_nodes and settings.node_group in self._missing:
             gone = f"The vertex group “{settings.node_group}” of dynamic nodes does not exist any more."
             raise SettingsError(gone, "Choose a vertex group under Solver, or none.")
-        name = self._object.sinew.pin_group
-        if name and name not in self._object.vertex_groups:
+        name = settings.pin_group
+        if name in self._missing:
             gone = f"The pin group “{name}” does not exist any more."
             raise PinError(gone, "Choose a vertex group under Pins, or none.")
         if len(self._pinned) and np.isin(surface.triangles, self._pinned).all():
@@ -124,7 +126,7 @@ class BodySampler:
             return None
         around = np.flatnonzero(self._around)
         if settings.vertex_group and not len(around):
-            gone = "has no vertex of full weight" if settings.vertex_group in self._object.vertex_groups else "is gone"
+            gone = "is gone" if settings.vertex_group in self._missing else "has no vertex of full weight"
             raise ChamberError(
                 f"The vertex group “{settings.vertex_group}” of the chamber {gone}.",
                 "Assign all vertices around the chamber with weight 1, or clear Chamber under Pressure.",
@@ -172,12 +174,7 @@ def acceleration_at(moment: EvaluatedFrame) -> np.ndarray | None:
             "Set Simulate, under Resolution, to the modifier that creates the attribute, or clear Acceleration under "
             "Fields.",
         )
-    if attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
-        kind = f"{attribute.data_type.replace('_', ' ').lower()} of each {attribute.domain.lower()}"
-        raise SettingsError(
-            f"The attribute “{name}” of “{owner}” is a {kind}, not a vector at each point.",
-            "Store it as a vector on the points.",
-        )
+    check_attribute(attribute, moment.obj, {"FLOAT_VECTOR"}, "vector")
     return vectors_of(attribute.data, "vector")
 
 

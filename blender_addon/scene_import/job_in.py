@@ -156,6 +156,7 @@ class _Reading(FrameSampler):
         materials = tuple(material_settings(m) for m in obj.sinew.materials)
         with mesh_at_position(obj, position, context) as (mesh, evaluated):
             _check_faces(obj, mesh, position)
+            check_maps(obj, mesh)
             surface, start = rest_and_start(obj, mesh, evaluated, scene)
             seams = seams_of(mesh)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
@@ -239,7 +240,6 @@ def _check(obj: Any, context: Any) -> None:
     check_object(obj, context)
     if not obj.sinew.materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
-    check_maps(obj)
 
 
 def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from ..objects.modifier_stack import shown
 from .animation_in import EvaluatedFrame, MovedObjects, Track
 from .mesh_in import changed_mesh, mesh_of, object_to_world, surface_of, transform, vertex_positions
 from .settings_in import depth_settings
-from .weights_in import group_weights
+from .weights_in import group_weights, has_weights
 
 THICK = 0.05
 """Radius of a bone's tube, in lengths of the bone: that of the middle of a human humerus is 0.04."""
@@ -63,11 +63,14 @@ def stiffness_maps(obj: Any, mesh: Any) -> np.ndarray:
     return group_weights(obj, mesh, [m.stiffness_map if m.use_range else "" for m in obj.sinew.materials])
 
 
-def check_maps(obj: Any) -> None:
-    """Raise SettingsError if a material's vertex group does not exist."""
+def check_maps(obj: Any, mesh: Any) -> None:
+    """Raise SettingsError if a material's vertex group or attribute does not exist.
+
+    ``mesh``: the body's mesh before the simulation.
+    """
     for material in obj.sinew.materials:
         for noun, name in (("map", material.vertex_group), ("stiffness map", material.stiffness_map)):
-            if name and name not in obj.vertex_groups and (noun == "map" or material.use_range):
+            if name and (noun == "map" or material.use_range) and not has_weights(obj, mesh, name):
                 raise SettingsError(
                     f"The {noun} “{name}” of “{material.name}” does not exist any more.",
                     "Choose a vertex group, or clear Map.",

@@ -18,7 +18,7 @@ from ..objects.modifier_stack import shown
 from ..properties.mirror import clean
 from .animation_in import EvaluatedFrame
 from .mesh_in import object_to_world, transform, unit_scale, vectors_of
-from .weights_in import group_weights
+from .weights_in import group_weights, has_weights
 
 IGNORED = {"rna_type", "name", "activation"}
 """Properties of a muscle that :func:`muscle_values` leaves out."""
@@ -68,7 +68,7 @@ def read_muscles(obj: Any, mesh: Any, scene: Any, context: Any) -> tuple[Muscle,
         names = [("Activation Map", own.activation_group)]
         names += [] if by_curve else [("Origin", own.origin_group), ("Insertion", own.insertion_group)]
         for label, name in names:
-            if name and name not in obj.vertex_groups:
+            if name and not has_weights(obj, mesh, name):
                 raise MaterialError(
                     f"The vertex group “{name}”, {label} of the muscle “{material.name}”, does not exist any more.",
                     f"Choose another vertex group under Muscle, or clear {label}.",

@@ -13,7 +13,7 @@ from ..properties.mirror import clean
 from .animation_in import EvaluatedFrame, Track
 from .colliders_in import seen_of
 from .mesh_in import unit_scale
-from .weights_in import group_weights
+from .weights_in import group_weights, has_weights
 
 
 def pair_settings(
@@ -64,7 +64,7 @@ class TieSampler:
         if tie.vertex_group:
             self._weights = group_weights(obj, mesh, [tie.vertex_group])[:, 0].clip(0.0, 1.0)
             if not self._weights.any():
-                gone = "is empty" if tie.vertex_group in obj.vertex_groups else "does not exist any more"
+                gone = "is empty" if has_weights(obj, mesh, tie.vertex_group) else "does not exist any more"
                 raise TieError(
                     f"The vertex group “{tie.vertex_group}” of the tie to “{tie.name}” {gone}.",
                     "Paint it, choose another under Ties, or clear it to tie wherever the two are near.",

@@ -18,7 +18,7 @@ from ...core.foundation.errors import SpringError
 from ..blend_data.item_lists import active_item
 from ..objects import linked
 from .mesh_in import vectors_of, vertex_positions
-from .weights_in import group_weights
+from .weights_in import check_no_attribute, group_weights
 
 TARGETS = (
     ("PINS", "Pins", "Vertices that are held at their animated positions", "PINNED", 0),
@@ -47,7 +47,8 @@ def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
     """Return the vertex group of a ``target``, or None.
 
     The target is PINS, NODES, SPRING for the body's active spring, or ORIGIN or INSERTION for the muscle of the active
-    material. With ``make``, a missing group is created. Raises SpringError for SPRING if the body has no spring.
+    material. With ``make``, a missing group is created. Raises SpringError for SPRING if the body has no spring, and
+    SettingsError if an attribute replaces the group to create.
     """
     settings = obj.sinew
     if target in OWN_GROUPS:
@@ -60,6 +61,7 @@ def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
         raise SpringError("There is no spring to pick vertices for.", "Add one under Springs.")
     group = obj.vertex_groups.get(getattr(owner, name))
     if group is None and make:
+        check_no_attribute(obj, getattr(owner, name))
         group = obj.vertex_groups.new(name=wanted)
         setattr(owner, name, group.name)
     return group

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.foundation.errors import SettingsError
 from ...core.geometry.mesh.surface_mesh import SurfaceMesh
 from .mesh_in import object_to_world, surface_of
-from .weights_in import group_weights
+from .weights_in import group_weights, has_weights
 
 if TYPE_CHECKING:
     from ...core.geometry.tetrahedra.refinement_count import RefinementSamples
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 def refinement_weights(obj: Any, mesh: Any) -> np.ndarray | None:
     """Return the refinement weights of the vertices, (n,), 0 to 1.
 
-    Returns None if all weights are 0 or refinement is off. Raises SettingsError if the vertex group is missing.
+    Returns None if all weights are 0 or refinement is off. Raises SettingsError if the vertex group is missing, or if
+    its replacement by an attribute cannot be read.
     """
     settings = obj.sinew
     if not settings.refine_group or settings.refine_factor <= 1.0:
         return None
-    if settings.refine_group not in obj.vertex_groups:
+    if not has_weights(obj, mesh, settings.refine_group):
         raise SettingsError(
             f"The vertex group “{settings.refine_group}” that refines cells does not exist any more.",
             "Choose a vertex group for Finer under Resolution, or none.",
@@ -36,16 +37,20 @@ def sampled_refinement(obj: Any, mesh: Any, surface: SurfaceMesh) -> RefinementS
     """Return sample points on a surface, with their refinement weights.
 
     Weights are read only at vertices of triangles that contain a sample point. Returns None if these weights are all 0,
-    the vertex group is missing, or the surface has no area.
+    the vertex group is missing, or the surface has no area. Raises SettingsError if an attribute cannot be read.
 
     ``surface``: surface of ``mesh``.
     """
     from ...core.geometry.tetrahedra.refinement_count import sample_points
 
-    group = obj.vertex_groups.get(obj.sinew.refine_group) if obj.sinew.refine_group else None
-    samples = sample_points(surface) if group is not None else None
+    name = obj.sinew.refine_group
+    samples = sample_points(surface) if name else None
     if samples is None:
         return None
+    group = obj.vertex_groups.get(name)
+    if group is None:
+        weights = group_weights(obj, mesh, [name])[:, 0]
+        return samples.painted(surface, weights) if weights.any() else None
     weights = np.zeros(len(mesh.vertices))
     for index in np.unique(surface.triangles[samples.triangles]).tolist():
         for element in mesh.vertices[index].groups:

@@ -16,7 +16,7 @@ from ..objects.modifier_stack import StackPosition, cut_after, stack_position
 from ..properties.mirror import clean
 from .animation_in import EvaluatedFrame, MovedObjects, Track, at_frame, key_times
 from .mesh_in import mesh_at_position, object_to_world, scaled, transform
-from .weights_in import group_shares
+from .weights_in import group_shares, has_weights
 
 
 def spring_targets(obj: Any) -> list[Any]:
@@ -48,7 +48,7 @@ class SpringSampler:
         self._target = settings.target if settings.end == "OBJECT" else None
         if settings.end == "OBJECT":
             self._check_target(context)
-        if settings.vertex_group not in obj.vertex_groups:
+        if not has_weights(obj, mesh, settings.vertex_group):
             gone = f"pulls the vertex group “{settings.vertex_group}”, which does not exist any more"
             gone = gone if settings.vertex_group else "has no vertex group to pull"
             raise self._refusal(gone, "Choose its vertex group under Springs, or remove it.")

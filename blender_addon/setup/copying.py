@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..blend_data.list_animation import curves_of, follow_items
+from ..objects.named_attributes import weight_attributes
 from .defaults import switch_on
 
 LEFT_OUT = {
@@ -107,7 +108,7 @@ def _fill_group(values: Values, target: Any, obj: Any, left: list[str]) -> None:
                 _fill_group(one, other, obj, left)
         elif isinstance(getattr(target, name), bpy.types.PropertyGroup):
             _fill_group(value, getattr(target, name), obj, left)
-        elif name in GROUPS and value and value not in obj.vertex_groups:
+        elif name in GROUPS and value and not _is_group_or_attribute(obj, value):
             left.append(f"vertex group “{value}”")
         elif name == "simulate_after" and value and value not in obj.modifiers:
             left.append(f"modifier “{value}”")
@@ -117,6 +118,10 @@ def _fill_group(values: Values, target: Any, obj: Any, left: list[str]) -> None:
             left.append(f"{prop.name} “{obj.name}”, which is the object itself")
         elif not (name == "simulate_at" and value == "MODIFIER" and values["simulate_after"] not in obj.modifiers):
             setattr(target, name, value)
+
+
+def _is_group_or_attribute(obj: Any, name: str) -> bool:
+    return name in obj.vertex_groups or name in weight_attributes(obj, bpy.context)
 
 
 def _has_key(obj: Any, name: str) -> bool:

@@ -164,7 +164,9 @@ def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any,
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         mesh = evaluated.data if evaluated.is_evaluated else mesh
     measure, surface = _measured(obj, mesh, context.scene)
-    samples = measure and sampled_refinement(obj, mesh, surface)
+    samples = None
+    with suppress(SinewError):  # a bake reports it
+        samples = measure and sampled_refinement(obj, mesh, surface)
     return measure and replace(measure, samples=samples), mesh, surface
 
 

@@ -1,13 +1,17 @@
-"""Vertex groups become weights that sum to one, while painting and on reading."""
+"""Vertex groups become weights that sum to one, while painting and on reading; named attributes replace them."""
 
 from __future__ import annotations
+
+import math
 
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.objects.named_attributes import search_weights
 from sinew.blender_addon.scene_import import weights_in
 from sinew.blender_addon.scene_import.job_in import make_job
 from sinew.blender_addon.setup import painting
+from sinew.core.foundation.errors import SettingsError
 from sinew.core.mechanics.materials.weight_normalization import normalize_weights
 
 
@@ -132,3 +136,127 @@ def test_regions_become_surfaces_in_world_space(painted, add_mesh):
     (surface,) = job.body.layers[0].surfaces
     assert surface.positions[:, 2].min() == pytest.approx(5.0)
     assert len(surface.positions) == 12 and bone.hide_viewport
+
+
+# -- named attributes ---------------------------------------------------------------------------------------------
+
+
+def stored(body, name, data_type="FLOAT", domain="POINT", value="X"):
+    """Add a Geometry Nodes modifier that stores an attribute: the X coordinate, or a constant."""
+    tree = bpy.data.node_groups.new(name, "GeometryNodeTree")
+    for direction in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+    source, sink = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    store = tree.nodes.new("GeometryNodeStoreNamedAttribute")
+    store.data_type, store.domain = data_type, domain
+    store.inputs["Name"].default_value = name
+    if value == "X":
+        position, split = tree.nodes.new("GeometryNodeInputPosition"), tree.nodes.new("ShaderNodeSeparateXYZ")
+        tree.links.new(position.outputs[0], split.inputs[0])
+        tree.links.new(split.outputs[0], store.inputs["Value"])
+    else:
+        store.inputs["Value"].default_value = value
+    tree.links.new(source.outputs[0], store.inputs["Geometry"])
+    tree.links.new(store.outputs[0], sink.inputs[0])
+    modifier = body.modifiers.new(name, "NODES")
+    modifier.node_group = tree
+    return modifier
+
+
+def message(body) -> str:
+    with pytest.raises(SettingsError) as raised:
+        make_job(body, bpy.context)
+    assert raised.value.remedy
+    return raised.value.message
+
+
+def test_every_picker_takes_an_attribute_of_later_nodes(body):
+    X = np.array([v.co.x for v in body.data.vertices])
+    stored(body, "Far")
+    body.modifiers.new("Smooth", "SUBSURF")  # adds vertices after the nodes
+    settings, material = body.sinew, body.sinew.materials[0]
+    settings.pin_group = settings.refine_group = material.stiffness_map = material.muscle.activation_group = "Far"
+    material.use_range, settings.use_goal = True, True
+    bpy.ops.sinew.add_material(preset="Bone")
+    settings.materials[1].vertex_group = "Far"
+    bpy.ops.sinew.add_spring()
+    settings.springs[0].vertex_group = "Far"
+    made = make_job(body, bpy.context).body
+    assert made.pinned_vertices.tolist() == np.flatnonzero(X >= 0.5).tolist()
+    assert made.material_weights[:, 1] == pytest.approx(X) and made.stiffness_maps[:, 0] == pytest.approx(X)
+    assert made.refinement == pytest.approx(X)
+    assert made.springs[0].vertices.tolist() == np.flatnonzero(X > 0.0).tolist()
+    assert all(modifier.show_viewport for modifier in body.modifiers)
+    assert search_weights(settings, bpy.context, "a") == ["Far"]
+    assert search_weights(settings, bpy.context, "") == [group.name for group in body.vertex_groups] + ["Far"]
+
+
+def test_an_attribute_does_not_follow_the_baked_shape(body, saved):
+    stored(body, "Far")
+    body.sinew.materials[0].use_range, body.sinew.materials[0].stiffness_map = True, "Far"
+    before = make_job(body, bpy.context).body.stiffness_maps
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    mesh = body.data
+    for vertex in mesh.shape_keys.key_blocks[0].data:
+        vertex.co.x += 0.25
+    assert np.array_equal(make_job(body, bpy.context).body.stiffness_maps, before) and before.any()
+    assert body.data == mesh and mesh.shape_keys is not None and len(bpy.data.meshes) == 1
+
+
+def test_values_are_clipped_and_booleans_count(body):
+    body.data.attributes.new("Own", "FLOAT", "POINT").data.foreach_set("value", np.linspace(-1.0, 2.0, 12))
+    weights = weights_in.group_weights(body, body.data, ["Own", "Pins"])
+    assert weights[:, 0] == pytest.approx(np.linspace(-1.0, 2.0, 12).clip(0.0, 1.0)) and weights[:, 1].sum() == 4.0
+    body.data.attributes.new("Held", "BOOLEAN", "POINT").data[5].value = True
+    body.sinew.pin_group = "Held"
+    assert make_job(body, bpy.context).body.pinned_vertices.tolist() == [5]
+
+
+def test_simulated_modifiers_make_attributes(body):
+    """The nodes after the simulated position are named with a remedy; set to be simulated, they are read."""
+    body.modifiers.new("Bend", "SIMPLE_DEFORM").angle = 0.0
+    stored(body, "Far")
+    body.sinew.pin_group = "Far"
+    assert "no vertex group and no attribute “Far”" in message(body)
+    body.sinew.simulate_at, body.sinew.simulate_after = "MODIFIER", "Far"
+    assert len(make_job(body, bpy.context).body.pinned_vertices) == 8
+
+
+@pytest.mark.parametrize(
+    "kind, domain, value, words",
+    [
+        ("FLOAT", "FACE", "X", "is a float of each face, not a float at each point"),
+        ("FLOAT", "EDGE", "X", "is a float of each edge"),
+        ("FLOAT", "CORNER", "X", "is a float of each corner"),
+        ("FLOAT_VECTOR", "POINT", (1.0, 0.0, 0.0), "is a float vector of each point"),
+        ("FLOAT_COLOR", "POINT", (1.0, 0.0, 0.0, 1.0), "is a float color of each point"),
+        ("FLOAT", "POINT", math.nan, "is not a finite number at vertex 0"),
+        ("FLOAT", "POINT", math.inf, "is not a finite number at vertex 0"),
+    ],
+)
+def test_bad_attributes_are_named(body, kind, domain, value, words):
+    if value in (math.nan, math.inf):  # nodes rarely give them
+        body.data.attributes.new("Far", kind, domain).data[0].value = value
+    else:
+        stored(body, "Far", kind, domain, value)
+    body.sinew.pin_group = "Far"
+    assert f"“Far” of “Body” {words}" in message(body)
+
+
+def test_nodes_on_a_mesh_of_other_vertices_are_named(body):
+    body.modifiers.new("Smooth", "SUBSURF")
+    stored(body, "Far")
+    body.sinew.pin_group = "Far"
+    assert "points, but 12 vertices are simulated" in message(body)
+
+
+def test_an_attribute_is_neither_painted_nor_picked(body):
+    stored(body, "Far")
+    body.sinew.materials[0].vertex_group = body.sinew.pin_group = "Far"
+    with pytest.raises(RuntimeError, match="“Far” is an attribute"):
+        bpy.ops.sinew.paint_material()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    with pytest.raises(RuntimeError, match="“Far” is an attribute"):
+        bpy.ops.sinew.assign_pins()
+    assert body.sinew.pin_group == body.sinew.materials[0].vertex_group == "Far"
