@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_packages(commands: Any) -> None:
-    """Add the subcommands that make and try packages."""
+    """Add the subcommands that make and try what is published."""
     build = commands.add_parser("build", help="build the extension zip into dist")
     build.add_argument("--python", help="include wheels of one Python only: 3.11, 3.13, 3.14")
     build.add_argument(
@@ -93,6 +93,11 @@ def _add_packages(commands: Any) -> None:
     release = commands.add_parser("release", help="make everything that a release publishes, in dist/release")
     release.add_argument("--tag", help="git tag of the release, which must be that of the version: v1.2.3")
     release.set_defaults(run=_release)
+
+    site = commands.add_parser("site", help="build the site from docs into dist/site")
+    site.set_defaults(run=_site)
+    charts = commands.add_parser("charts", help="draw the charts of docs/benchmarks from the tables there")
+    charts.set_defaults(run=_charts)
 
     try_out = commands.add_parser("try", help="install packages of the library, and run the lines of the README")
     try_out.add_argument("files", nargs="+", metavar="FILE")
@@ -137,6 +142,18 @@ def _release(options: argparse.Namespace, rest: list[str]) -> int:
     from .release import make
 
     return make.run(options.tag)
+
+
+def _site(options: argparse.Namespace, rest: list[str]) -> int:
+    from .site import make
+
+    return make.run()
+
+
+def _charts(options: argparse.Namespace, rest: list[str]) -> int:
+    from .site import charts
+
+    return charts.run()
 
 
 def _try(options: argparse.Namespace, rest: list[str]) -> int:

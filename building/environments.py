@@ -89,7 +89,8 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
     print(f"Making {place.name} (Python {plan.python}, {len(plan.requirements)} packages) ...", flush=True)
     run_quietly([base, "-m", "venv", "--clear", str(place)], f"{place.name} cannot be made")
     _install(place, plan.requirements)
-    _check_bpy(str(place / "bin" / "python"))
+    if any(requirement.startswith("bpy==") for requirement in plan.requirements):
+        _check_bpy(str(place / "bin" / "python"))
 
 
 def _install(place: Path, requirements: Sequence[str]) -> None:

@@ -100,7 +100,7 @@ def environment(name: str) -> EnvironmentPlan:
     """
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]
-    requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]
+    requirements = [f"{package}=={entry[package]}" for package in ("bpy", "numpy") if package in entry]
     for group in entry["groups"]:
         requirements += settings["requirements"][group]
     return EnvironmentPlan(name, entry["python"], tuple(requirements), tuple(entry["tests"]))

@@ -1,25 +1,68 @@
-"""Links of the manual and the README lead somewhere, every page is in its index, pictures are shown and small."""
+"""Links, images and code of the documentation are right, every page is in its index, pictures are shown and small."""
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
+import build_addon
+
+build_addon.load_building()
+charts = importlib.import_module("sinew_building.site.charts")
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS, MANUAL, README = ROOT / "docs", ROOT / "docs" / "manual", ROOT / "README.md"
 PAGES = sorted(MANUAL.glob("*.md"))
-README = MANUAL.parents[1] / "README.md"
 LARGEST = {".png": 200_000, ".jpg": 200_000, ".webp": 3_000_000}
 """Bytes of a picture, and of the film."""
 
 
-@pytest.mark.parametrize("page", [README, *PAGES], ids=lambda page: page.stem)
-def test_links_lead_somewhere(page):
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")]), ids=lambda page: page.stem)
+def test_links_and_code_are_right(page):
     text = page.read_text(encoding="utf-8")
-    missing = [link for link in re.findall(r"\]\(([^)#:]+)\)", text) if not (page.parent / link).exists()]
-    assert not missing
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
+    for language, code in blocks:
+        {"python": ast.parse, "toml": tomllib.loads}.get(language, str)(code)
+    assert text.count("\n```") + text.startswith("```") == 2 * len(blocks)
+    targets = [(path, anchor) for path, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", text) if path or anchor]
+    missing = [path for path, _ in targets if not (page.parent / path).exists()]
+    wrong = [
+        (path, anchor)
+        for path, anchor in targets
+        if anchor and anchor not in anchors(page.parent / path if path else page)
+    ]
+    assert not missing and not wrong
+
+
+def anchors(page):
+    """Anchors of the headings of a page, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower().strip()).replace(" ", "-") for heading in headings}
+
+
+def test_the_site_has_every_page_and_every_chart_is_of_its_table():
+    listed = re.findall(r": (\S+\.md)$|- (\S+\.md)$", (ROOT / "building/site/mkdocs.yml").read_text(), re.M)
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"listing/page.md"}
+    assert {a or b for a, b in listed if not (a or b).startswith("project/")} == pages
+    drawn = charts.draw()
+    shown = (charts.BENCHMARKS / "charts.md").read_text(encoding="utf-8")
+    assert sorted(path.name for path in charts.FOLDER.iterdir()) == sorted(drawn)
+    for name, text in drawn.items():
+        assert (charts.FOLDER / name).read_text(encoding="utf-8") == text, "run build_addon.py charts"
+        assert f"(charts/{name})" in shown
+
+
+def test_the_gallery_shows_every_example():
+    sources = "".join(path.read_text() for path in (ROOT / "blender_addon/examples").rglob("*.py"))
+    labels = re.findall(r'^LABEL = "(.*)"$', sources, re.M)
+    gallery = (MANUAL / "examples.md").read_text(encoding="utf-8")
+    assert len(labels) == 22 and sorted(re.findall(r"\| \*\*(.*?)\*\*", gallery)) == sorted(labels)
 
 
 def test_the_index_names_every_page():
