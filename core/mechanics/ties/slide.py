@@ -1,14 +1,15 @@
 """Sliding contact without separation: points of one body stay on the surface of another, and slide along it.
 
-At the point y_i, the nearest point z_i of the surface is the combination of a triangle's corners with the barycentric
-weights b, and n_i is the interpolated unit normal of the surface there. The potential is
+The point y_i is projected on the surface along the normals n_i that are interpolated between its vertices
+(:mod:`.phong_projection`). Its projection z_i is the combination of a triangle's corners with the barycentric weights
+b. The potential is
 
     1/2 sum_i k_i ((y_i - z_i) . n_i - d_i)²
 
 where d_i is the signed distance at rest. Triangle, weights and normals are lagged: they are those of the last iteration
 of the solver (:meth:`Slide.update`), so that the potential of an iteration is quadratic with the Hessian ``k n n^T``.
-The neglected derivative of n is multiplied by the distance less d_i, which nearly vanishes at the solution. A normal
-that is interpolated between vertices turns steadily from face to face.
+The neglected derivative of n is multiplied by the distance less d_i, which nearly vanishes at the solution. Projection
+and normal vary continuously across edges.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from ...geometry.mesh.nearest_point import NearestPointSearch
-from ...geometry.mesh.vertex_normals import vertex_normals
 from ..assembly.stencils import Stencils
 from ..forces.point_stencils import PointStencils
 from ..forces.step_potential import Motion
+from .phong_projection import project
 
 SETTLED = 1e-6
 """Largest change of a point's gap along its normal without an update, relative to an edge of the triangle.
 
-The change is that of the vector. It vanishes where place and normal change but the force does not, as on a plane or at
-a solution without a gap.
+The change is that of the vector. It vanishes where projection and normal change but the force does not, as on a plane
+or at a solution without a gap.
 """
+
+STEADY = 1e-4
+"""Largest such change relative to the largest gap, where that is more: changes shrink linearly on facets."""
 
 
 class Slide(PointStencils):
@@ -57,20 +60,21 @@ class Slide(PointStencils):
         self._normals = np.zeros((len(stiffness), 3))
 
     def begin(self, motion: Motion) -> Slide:
-        """Return the potential for the step, with the places on the surface at the beginning of the step."""
+        """Return the potential for the step, with the projections at the beginning of the step."""
         new = Slide(self._points, self._triangles, self._stiffness, self._rest, self._surface)
         y, surface = self._split(motion.x_prev)
-        new._corners, new._weights, new._normals = places(y, surface, self._triangles)
+        new._corners, new._weights, new._normals = project(y, surface, self._triangles)
         return new
 
     def update(self, positions: np.ndarray) -> bool:
-        """Update the places on the surface to ``positions`` (n,3), m. Return False if the forces hardly changed."""
+        """Update the projections to ``positions`` (n,3), m. Return False if the forces hardly changed."""
         y, surface = self._split(positions)
         old, before = (self._corners, self._weights, self._normals), self.gaps(positions)[:, None] * self._normals
-        self._corners, self._weights, self._normals = places(y, surface, self._triangles)
-        change = self.gaps(positions)[:, None] * self._normals - before
-        size = np.linalg.norm(surface[self._corners[:, 1]] - surface[self._corners[:, 0]], axis=1)
-        is_changed = bool((np.linalg.norm(change, axis=1) > SETTLED * size)[self._stiffness > 0.0].any())
+        self._corners, self._weights, self._normals = project(y, surface, self._triangles)
+        acts, gaps = self._stiffness > 0.0, self.gaps(positions)
+        change = np.linalg.norm(gaps[:, None] * self._normals - before, axis=1)[acts]
+        size = np.linalg.norm(surface[self._corners[:, 1]] - surface[self._corners[:, 0]], axis=1)[acts]
+        is_changed = bool((change > np.maximum(SETTLED * size, STEADY * np.abs(gaps[acts]).max(initial=0.0))).any())
         if not is_changed:
             self._corners, self._weights, self._normals = old
         return is_changed
@@ -114,20 +118,7 @@ class Slide(PointStencils):
 def signed_distances(points: np.ndarray, surface: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the distances of ``points`` from a surface along its interpolated normals, (p,) m.
 
-    The arguments are those of :func:`places`.
+    The arguments are those of :func:`.phong_projection.project`.
     """
-    corners, weights, normals = places(points, surface, triangles)
+    corners, weights, normals = project(points, surface, triangles)
     return np.sum((points - np.einsum("pc,pci->pi", weights, surface[corners])) * normals, axis=1)
-
-
-def places(points: np.ndarray, surface: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the corners (p,3), the barycentric weights (p,3) and the unit normals (p,3) of the nearest surface points.
-
-    ``points`` (p,3), m. ``surface`` (k,3), m: vertices of the ``triangles`` (t,3). The normals are interpolated between
-    the normals of the vertices.
-    """
-    at = NearestPointSearch(surface, triangles).nearest(points)
-    corners = triangles[at.triangles].astype(np.int64)
-    normals = np.einsum("pc,pci->pi", at.weights, vertex_normals(surface, triangles)[corners])
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    return corners, at.weights, np.where(length > 0.0, normals / np.where(length > 0.0, length, 1.0), at.normals)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...geometry.mesh.nearest_point import NearestPointSearch
 from ...geometry.mesh.vertex_normals import face_normals
-from ...mechanics.ties.slide import places
 
 
 class ColliderPoints(NamedTuple):
@@ -26,7 +26,7 @@ class ColliderPoints(NamedTuple):
 
         ``points`` (s,3), m, and the collider's vertices ``surface`` (k,3), m: at the first frame. ``triangles`` (t,3).
         """
-        corners = places(points, surface, triangles)[0]
+        corners = triangles[NearestPointSearch(surface, triangles).nearest(points).triangles].astype(np.int64)
         frames = _frames(surface[corners])
         away = (points - surface[corners[:, 0]])[:, :, None]
         local = np.linalg.solve(frames[:, 1:].transpose(0, 2, 1), away)[:, :, 0]
