@@ -1,4 +1,4 @@
-"""Operators that enable and disable Sinew, copy settings and set-ups, and add examples."""
+"""Operators that enable and disable Sinew, import, copy and save settings, and add examples."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..blender_addon import examples
 from ..blender_addon.bake import baking
 from ..blender_addon.objects import duplicate_result, linked
-from ..blender_addon.setup import copying, defaults, setup_file, setups
+from ..blender_addon.setup import copying, defaults, physics_import, setup_file, setups
 from ..blender_addon.translations.translate import translated
 from . import polls
 from .operator_class import EDITS, ask_before_loss, choose_file, file_parts, operator, refused
@@ -167,6 +167,44 @@ def load_setup(self: Any, context: Any, obj: Any) -> None:
     the surfaces, so the mesh may differ from the one of the set-up.
     """
     _apply(self, setup_file.load_setup(Path(bpy.path.abspath(self.filepath))), [context.object])
+
+
+def _can_import(context: Any) -> None:
+    obj = polls.with_own_mesh(polls.mesh_object(context))
+    polls.disable_if(obj.mode != "OBJECT", polls.NOT_IN_OBJECT)
+    polls.idle()
+    polls.disable_if(duplicate_result.source_of(obj), "This object shows a bake: select its original")
+    modifiers = [physics_import.modifier_of(obj, kind) for kind in physics_import.LABELS]
+    polls.disable_if(not any(modifiers), "The object has no Soft Body or Cloth modifier")
+
+
+@operator(
+    "Import from Physics",
+    _can_import,
+    EDITS,
+    kind=EnumProperty(
+        name="Modifier",
+        description="Modifier that is imported and disabled",
+        items=[
+            ("SOFT_BODY", "Soft Body", "Import the object's Soft Body modifier"),
+            ("CLOTH", "Cloth", "Import the object's Cloth modifier"),
+        ],
+    ),
+)
+def import_physics(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Set up this object from its Soft Body or Cloth modifier: goal or pins, mass, air friction, collisions, field
+    weights and frame range. The modifier is disabled, not removed.
+    """
+    obj, label = context.object, translated(physics_import.LABELS[self.kind])
+    if physics_import.modifier_of(obj, self.kind) is None:
+        return refused(self, translated("The object has no {modifier} modifier. Add one first.", modifier=label))
+    left = physics_import.import_physics(obj, self.kind, context)
+    words = translated("{modifier} is imported, and its modifier disabled", modifier=label)
+    if left:
+        self.report({"WARNING"}, translated("{words}. Left out: {names}", words=words, names=", ".join(left)))
+    else:
+        self.report({"INFO"}, words)
+    return None
 
 
 def _about_example(context: Any, properties: Any) -> str:

@@ -7,11 +7,15 @@ import bpy
 from ..blender_addon.draw_handlers import open_panel
 from ..blender_addon.jobs import job_queue
 from ..blender_addon.objects import duplicate_result, linked
-from ..blender_addon.translations.translate import translated
+from ..blender_addon.setup import physics_import
+from ..blender_addon.translations.translate import marked, translated
 from ..blender_addon.window import restart
 from .bake import draw_first, draw_progress
 from .bones import draw_armature
 from .panel_base import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
+
+IMPORT = {"SOFT_BODY": marked("Import from Soft Body"), "CLOTH": marked("Import from Cloth")}
+"""Labels of the buttons that import a modifier, by its type."""
 
 
 def _draw_other_run(layout, context):
@@ -38,6 +42,7 @@ def _draw_root(layout, context):
         if words := linked.linked_words(body):
             wrapped(layout, words, context, "LIBRARY_DATA_DIRECT")
         _draw_carrier(layout, body, context)
+        _draw_imports(layout, body)
         draw_first(layout, context, body)
     elif context.object is not None and context.object.type == "ARMATURE":
         draw_armature(layout, context, context.object)
@@ -46,6 +51,13 @@ def _draw_root(layout, context):
     else:
         draw_button(layout, context, "sinew.enable", text="Enable Sinew", icon="PHYSICS")
         layout.operator("sinew.load_setup", text="Load Setup...", icon="IMPORT")
+        _draw_imports(layout, context.object)
+
+
+def _draw_imports(layout, obj):
+    """Draw a button for each modifier of Blender's physics that the object can be set up from."""
+    for kind in physics_import.importable(obj):
+        layout.operator("sinew.import_physics", text=IMPORT[kind], icon="IMPORT").kind = kind
 
 
 def _draw_carrier(layout, body, context):

@@ -90,7 +90,7 @@ def state() -> dict[str, Any]:
         "keys": [] if keys is None else [block.name for block in keys.key_blocks],
         "vertices": len(body.data.vertices),
         "shown": (body.hide_viewport, body.hide_render, body.mode),
-        "modifiers": [modifier.name for modifier in body.modifiers],
+        "modifiers": [(m.name, m.show_viewport, m.show_render) for m in body.modifiers],
         "actions": [
             o.animation_data and o.animation_data.action and o.animation_data.action.name for o in bpy.data.objects
         ],
@@ -247,6 +247,14 @@ def switched_off(obj: Any) -> None:
     bpy.ops.sinew.disable()
 
 
+def beside_a_collider(obj: Any) -> None:
+    obj.modifiers.new("Softbody", "SOFT_BODY")
+    twin = bpy.data.objects.new("Twin", obj.data.copy())
+    bpy.context.scene.collection.objects.link(twin)
+    twin.modifiers.new("Collision", "COLLISION")
+    obj.sinew.enabled = False
+
+
 def mirrored(body):
     body.modifiers.new("Mirror", "MIRROR")
 
@@ -295,6 +303,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "copy_settings": (beside_another, {}),
     "transfer_setup": (beside_another, {}),
     "load_setup": (saved_setup, {"filepath": "//a.sinewsetup"}),
+    "import_physics": (beside_a_collider, {"kind": "SOFT_BODY"}),
     "take_advice": (advised, {"setting": "cells_across"}),
     "use_points": (too_few_points, {}),
     "set_rest_shape": (nothing, {}),
