@@ -43,7 +43,7 @@ def add_bone_bodies(self: Any, context: Any, obj: Any) -> set[str] | None:
 def _can_bake(context: Any) -> None:
     bodies = bones.bodies_of(_armature(context))
     polls.disable_if(not bodies, "No bone has a body: press Add Bone Bodies first")
-    polls.disable_if(not context.blend_data.filepath, f"{polls.UNSAVED}: {polls.KEPT}")
+    polls.disable_if(not context.blend_data.filepath, polls.unsaved(polls.KEPT))
 
 
 def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:

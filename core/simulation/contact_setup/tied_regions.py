@@ -34,6 +34,9 @@ def tied_regions(
         for y in placed:
             stencils = Barrier(own, reach, 1.0, 0.0, 1.0).collision_stencils(y)[0]
             near[stencils[stencils >= 0]] = True
+        if slides:
+            # A side face that is nearest by its lower edge is near wherever it slides, so all its vertices belong here.
+            near[own.faces[near[own.faces].any(axis=1)]] = True
         if can_part and all(_are_apart(own, y, pair, closest) for y in placed):
             near[:] = False
         region = np.zeros(len(both), dtype=bool)

@@ -246,6 +246,26 @@ def test_a_body_follows_a_collider_that_it_is_glued_to():
     np.testing.assert_allclose(lowest, plate.positions[: len(lowest), :, 2].max(axis=1), atol=2e-3)
 
 
+def test_a_body_slides_along_a_collider_of_many_faces_as_if_it_fell_freely():
+    """Gravity along the rail: the box does not collide with faces that it reaches later."""
+    frames, h, g = 8, 1.0 / 24.0, 3.0
+    along = np.arange(-0.3, 0.8, 0.1)
+    ends = [np.column_stack([along, np.full(len(along), y), np.zeros(len(along))]) for y in (-0.1, 0.3)]
+    low, n = np.arange(len(along) - 1), len(along)
+    triangles = np.concatenate(
+        [np.column_stack([low, low + 1, low + n]), np.column_stack([low + 1, low + 1 + n, low + n])]
+    )
+    rail = Collider("Rail", triangles, np.concatenate(ends)[None])
+    job = box("A", 0.0, frames, gravity=(g, 0.0, 0.0), integrator="backward_euler")
+    job = job.with_body(colliders=(rail,), ties=(Tie("Rail", "slide"),))
+    lowest = job.body.surface.positions[:, 2].min()
+    surface = SurfaceMesh(job.body.surface.positions - [0.0, 0.0, lowest], job.body.surface.triangles)
+    found, _ = frames_of([job.with_body(surface=surface)])
+    x = np.array([frame[0].state.positions[:, 0].mean() for frame in found])
+    steps = np.arange(len(x))
+    np.testing.assert_allclose(x - x[0], 0.5 * g * h * h * steps * (steps + 1), atol=1e-3 * x.max())
+
+
 def test_what_is_wrong_is_told():
     jobs = [box("A", 0.0), box("B", 0.5, ties=(Tie("A"),))]
     with pytest.raises(TieError, match="joins nothing: no part of the surface is near “A” at rest"):
