@@ -11,6 +11,8 @@ from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.pairs import Pairs
 from ...methods.model.model import Model
 from ...numerics.linear_solvers.conjugate_gradient import EXACT_TOLERANCE, ConjugateGradients
+from ...numerics.linear_solvers.deflation import AffineDeflation
+from ...numerics.linear_solvers.iteration import Limits, iterate
 from ...numerics.linear_solvers.preconditioner import Preconditioner
 from ...numerics.linear_solvers.registry import AUTOMATIC, FEWEST_VERTICES, ITERATIVE, fastest, quick_fill
 from ...numerics.linear_solvers.stiff_parts import thin_stiff_vertices, vertex_groups
@@ -31,7 +33,7 @@ def may_iterate(body: Body) -> bool:
 
 
 def conjugate_gradients(model: Model) -> None:
-    """Run all kernels of conjugate gradients on a tiny model, with a contact pair and a thin stiff part."""
+    """Run all kernels of conjugate gradients on a tiny model, with a contact pair and an exact part."""
     body, number = model.body, model.body.free_numbers()
     free, blocks = np.flatnonzero(number >= 0), model.stiffness(None, 1.0)
     pair = Pairs(np.array([len(free) - 1]), np.array([0]), np.zeros((1, 3, 3)))
@@ -39,11 +41,15 @@ def conjugate_gradients(model: Model) -> None:
     solver = ConjugateGradients(body, fastest(), EXACT_TOLERANCE, one)  # several groups would need no iteration
     solver.fill(blocks, pairs=pair)
     solver.try_factorize()
-    solver.solve(np.sqrt(np.arange(3.0 * len(free))).reshape(-1, 3))
+    b = np.sqrt(np.arange(3.0 * len(free))).reshape(-1, 3)
+    solver.solve(b)
     A = BlockRows(body.elements.nodes, number)
     A.fill(blocks, pair)
     vertex_groups(body.rest_positions, body.tets, np.ones(len(body.tets)), free, A.starts, A.columns)
     stiffness = np.where(np.arange(len(body.tets)) % 2, 1e3, 1.0)
     thin_stiff_vertices(body.rest_positions, body.tets, stiffness, free, one)
-    Preconditioner(np.arange(2), fastest()).try_factorize(A)
+    preconditioner, deflation = Preconditioner(np.arange(2), fastest()), AffineDeflation(one, body.rest_positions[free])
+    preconditioner.try_factorize(A)
+    deflation.factorize(A)
+    iterate(A, preconditioner, deflation, None, b, Limits(EXACT_TOLERANCE, 1.0, np.inf, 2))
     quick_fill(body.sparsity().pattern)
