@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_packages(commands: Any) -> None:
-    """Add the subcommands that make and try what is published."""
+    """Add the subcommands that make and try packages."""
     build = commands.add_parser("build", help="build the extension zip into dist")
     build.add_argument("--python", help="include wheels of one Python only: 3.11, 3.13, 3.14")
     build.add_argument(

@@ -1,6 +1,6 @@
-"""Texts of the interface: labels and tooltips of what is registered in Blender, and literal texts of the source.
+"""Texts of the interface: labels and tooltips of registered classes and properties, and literal texts in the source.
 
-It runs where the ``bpy`` module and the registered add-on are.
+The functions need the ``bpy`` module and the registered add-on.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ KEYWORDS = {"text", "heading", "title", "confirm_text"}
 
 
 def texts() -> dict[str, str]:
-    """Return all texts to translate, each with one place where it is used, sorted by place."""
+    """Return all texts to translate, each with one class or file that shows it, sorted by these."""
     found: dict[str, str] = {}
-    for place, text in [*_registered(), *_literals()]:
+    for source, text in [*_registered(), *_literals()]:
         if text not in KEPT and len(re.findall(r"[^\W\d_]", re.sub(r"\{[^{}]*\}", "", text))) > 1:
-            found.setdefault(text, place)
+            found.setdefault(text, source)
     return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
 
 
 def untranslatable() -> list[str]:
-    """Return the places of f-strings that are shown, and that no catalogue can contain."""
+    """Return file, line and code of f-strings that are shown, and that no catalogue can contain."""
     return [
-        f"{place}:{value.lineno}: {ast.unparse(value)}"
-        for place, call in _calls()
+        f"{source}:{value.lineno}: {ast.unparse(value)}"
+        for source, call in _calls()
         for value in _shown(call)
         if isinstance(value, ast.JoinedStr)
         and any(isinstance(part, ast.Constant) and re.search(r"[^\W\d_]{2}", part.value) for part in value.values)
     ]
 
 
-# -- what is registered ------------------------------------------------------------------------------------------------
+# -- registered classes ------------------------------------------------------------------------------------------------
 
 
 def _registered() -> Iterator[tuple[str, str]]:
@@ -86,12 +86,12 @@ def _of_properties(owner: str, rna: Any) -> Iterator[tuple[str, str]]:
             prop.type == "POINTER" and issubclass(type(prop.fixed_type), bpy.types.PropertyGroup)
         ):
             continue
-        place = f"{owner}.{prop.identifier}"
-        yield place, prop.name
-        yield place, prop.description
+        source = f"{owner}.{prop.identifier}"
+        yield source, prop.name
+        yield source, prop.description
         for item in prop.enum_items if prop.type == "ENUM" else ():
-            yield place, item.name
-            yield place, item.description
+            yield source, item.name
+            yield source, item.description
 
 
 def _of_menus() -> Iterator[tuple[str, str]]:
@@ -123,18 +123,18 @@ def _of_menus() -> Iterator[tuple[str, str]]:
 
 
 def _literals() -> Iterator[tuple[str, str]]:
-    for place, call in _calls():
+    for source, call in _calls():
         for value in _shown(call):
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                yield place, value.value
+                yield source, value.value
 
 
 def _calls() -> Iterator[tuple[str, ast.Call]]:
     for path in _sources():
-        place = path.relative_to(ROOT).as_posix()
+        source = path.relative_to(ROOT).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
-                yield place, node
+                yield source, node
 
 
 def _sources() -> list[Path]:

@@ -1,4 +1,4 @@
-"""``build_addon.py translations``: updates the catalogues of the interface's texts, and reports what is missing."""
+"""``build_addon.py translations``: updates the catalogues of the interface, and reports missing translations."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def run(language: str | None) -> int:
     if language is not None:
         paths.setdefault(language, catalogue.FOLDER / f"{language}.po")
     texts, problems = interface_texts.texts(), interface_texts.untranslatable()
-    for place in problems:
-        print(f"{place}\nUse translated() with placeholders instead of an f-string.")
+    for source in problems:
+        print(f"{source}\nUse translated() with placeholders instead of an f-string.")
     for name, path in paths.items():
         before = catalogue.entries(path.read_text(encoding="utf-8")) if path.exists() else {}
         write(path, name, texts, before)
@@ -42,7 +42,7 @@ def run(language: str | None) -> int:
         print("\n".join([f"{name}: {len(texts)} texts, {len(found)} to translate or to correct", *found]))
         problems += found
         for english in before.keys() - texts.keys():
-            print(f"{name}: removed, since it is no longer used: {english!r} = {before[english]!r}")
+            print(f"{name}: removed an unused text: {english!r} = {before[english]!r}")
     return 1 if problems else 0
 
 
@@ -60,10 +60,10 @@ def problems_of(texts: Iterable[str], translations: Mapping[str, str]) -> list[s
 
 
 def write(path: Path, language: str, texts: Mapping[str, str], translations: Mapping[str, str]) -> None:
-    """Write a catalogue of ``texts`` (text to place) with the known translations; others are empty."""
+    """Write a catalogue of ``texts`` (text to its source) with the known translations; others are empty."""
     parts = [HEADER.format(language=language)]
-    for english, place in texts.items():
-        parts.append(f"#: {place}\nmsgid {_quoted(english)}\nmsgstr {_quoted(translations.get(english, ''))}\n")
+    for english, source in texts.items():
+        parts.append(f"#: {source}\nmsgid {_quoted(english)}\nmsgstr {_quoted(translations.get(english, ''))}\n")
     path.write_text("\n".join(parts), encoding="utf-8")
 
 

@@ -38,7 +38,7 @@ def where(ask: Callable[[Any], Any]) -> classmethod:
 
 
 def unsaved(kept: str) -> str:
-    """Return the reason why the .blend must be saved: what is ``kept`` beside it."""
+    """Return the reason to save the .blend first; ``kept`` names the files that are stored beside it."""
     return f"{translated('Save the .blend first')}: {translated(kept)}"
 
 

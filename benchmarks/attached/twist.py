@@ -83,7 +83,7 @@ def _locked() -> Iterable[Row]:
         twist = np.degrees(np.arctan2(R[:, 2, 1] - R[:, 1, 2], R[:, 1, 1] + R[:, 2, 2]))
         off = np.degrees((_exact(np.arange(frames) / rate).inv() * found).magnitude())
         errors.append(float(np.sqrt(np.mean(off**2))))
-        bar = 0.5 if rate == 240.0 else None
+        bar = 0.2 if rate == 480.0 else None
         yield row("joint_twist", f"{words}: rms error", errors[-1], "degrees", at_most=bar)
         yield row("joint_twist", f"{words}: largest twist", np.abs(twist).max(), "degrees", at_most=0.1)
         yield row("joint_twist", f"{words}: iterations a step", iterations / (frames - 1))

@@ -51,7 +51,7 @@ INPUTS = (
     marked("solver"),
     marked("springs"),
     marked("ties"),
-    marked("what is around it"),
+    marked("surroundings"),
 )
 """Labels of the inputs that :func:`words` can return."""
 
@@ -150,7 +150,7 @@ def _around_it(obj: Any, present: Dependencies) -> dict[str, str]:
     keys = sorted(key for block in (obj, *blocks) for key in _keys(block))
     keys += sorted(key for scene in obj.users_scene for key in _keys(scene, GRAVITY))
     others = sorted((block.id_type, repr(_of_other(block))) for block in blocks if block != obj.data)
-    found = {"painted weights": weights, "animation": keys, "what is around it": others}
+    found = {"painted weights": weights, "animation": keys, "surroundings": others}
     return {word: _digest(value) for word, value in found.items()}
 
 

@@ -18,7 +18,7 @@ LIBRARIES = (
     "numpy", "scipy", "numba", "llvmlite", "cvxopt", "ipctk", "pymetis", "pypardiso", "pytetwild", "tetgen",
     "manifold3d", "psutil", "threadpoolctl",
 )  # fmt: skip
-"""Packages whose versions decide what a simulation computes."""
+"""Packages whose versions can change the results of a simulation."""
 _QUOTED = re.compile(r"“[^”]*”")
 _PATH = re.compile(r"(?<!\w)(?:[A-Za-z]:)?[\\/](?!\s).*")
 """A path may contain spaces, so that the rest of its line is removed with it."""

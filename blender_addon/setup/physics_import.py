@@ -83,8 +83,8 @@ def importable(obj: Any) -> list[str]:
 def import_physics(obj: Any, kind: str, context: Any) -> list[str]:
     """Give a mesh object the settings of its modifier of type ``kind``, and disable the modifier.
 
-    The object becomes a body if it is none. Returns descriptions of what was left out. Raises MeshError, before
-    anything is changed, if the mesh has no faces.
+    The object becomes a body if it is none. Returns descriptions of settings without a counterpart.
+    Raises MeshError, before anything is changed, if the mesh has no faces.
     """
     if not len(obj.data.polygons):
         raise MeshError(
@@ -138,7 +138,7 @@ def _mass(obj: Any, modifier: Any) -> float:
 
 
 def _fill_density(obj: Any, mass: float, surface: Any, scene: Any) -> list[str]:
-    """Set the density of the only material, so that the body has this mass. Returns what was left out."""
+    """Set the density of the only material to give the body this mass. Returns the reason if that is impossible."""
     materials = obj.sinew.materials
     if surface is None or not surface.is_solid:
         return [translated("Mass (the mesh encloses no volume)")]

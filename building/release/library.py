@@ -33,22 +33,22 @@ def try_out(files: list[str]) -> int:
         path = Path(file).resolve()
         if not path.is_file():
             raise BuildError(f"{file} does not exist.\nName a wheel or a source archive; release makes both.")
-        with tempfile.TemporaryDirectory() as place:
-            print(f"{path.name}: {_run_readme(path, Path(place))}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"{path.name}: {_run_readme(path, Path(folder))}", flush=True)
     return 0
 
 
-def _run_readme(path: Path, place: Path) -> str:
-    """Install ``path`` in a new environment in ``place``, run the README's lines, and return the last line printed."""
-    environments.run_quietly([sys.executable, "-m", "venv", str(place / "venv")], "no environment can be made")
-    python = str(place / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+def _run_readme(path: Path, folder: Path) -> str:
+    """Install ``path`` in a new environment in ``folder``, run the README's lines, and return the last line printed."""
+    environments.run_quietly([sys.executable, "-m", "venv", str(folder / "venv")], "no environment can be made")
+    python = str(folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
     install = [python, "-m", "pip", "install", "--disable-pip-version-check", f"{path}[pictures]"]
     environments.run_quietly(install, f"{path.name} cannot be installed")
     (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    (place / "readme.py").write_text(script, encoding="utf-8")
-    (place / SURFACE).parent.mkdir(parents=True)
-    shutil.copy(ROOT / SURFACE, place / SURFACE)
-    said = environments.run_quietly([python, "readme.py"], "the lines of the README fail", folder=place).splitlines()
-    if not said or not said[-1].startswith("100%") or not (place / "bar.png").is_file():
-        raise BuildError(f"The lines of the README printed {said[-1:]} and left no picture.")
-    return said[-1]
+    (folder / "readme.py").write_text(script, encoding="utf-8")
+    (folder / SURFACE).parent.mkdir(parents=True)
+    shutil.copy(ROOT / SURFACE, folder / SURFACE)
+    output = environments.run_quietly([python, "readme.py"], "the lines of the README fail", folder=folder).splitlines()
+    if not output or not output[-1].startswith("100%") or not (folder / "bar.png").is_file():
+        raise BuildError(f"The lines of the README printed {output[-1:]} and left no picture.")
+    return output[-1]

@@ -54,7 +54,7 @@ def _zips(folder: Path) -> list[Path]:
 def check_commit() -> None:
     """Raise BuildError unless all files of the checkout are committed."""
     if not (ROOT / ".git").exists():
-        raise BuildError("There is no git repository here.\nRelease from a clone, since a release is one commit.")
+        raise BuildError("This folder is not a git repository.\nRelease from a clone, since a release is one commit.")
     command = ["git", "-C", str(ROOT), "status", "--porcelain"]
     if changed := environments.run_quietly(command, "git cannot list the changes").splitlines():
         more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""

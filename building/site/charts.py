@@ -109,8 +109,9 @@ def read_table(text: str, heading: str, index: int) -> list[list[str]]:
 
 
 def number(cell: str) -> float:
-    """Return the last number of a cell: the end of a range, or the value for the most modes."""
-    return float(re.findall(r"\d[\d.]*(?:e-?\d+)?", cell)[-1])
+    """Return the last number of a cell, such as the value for the most modes, or the middle of a range."""
+    numbers = [float(each) for each in re.findall(r"\d[\d.]*(?:e-?\d+)?", cell)]
+    return sum(numbers[-2:]) / 2.0 if " to " in cell else numbers[-1]
 
 
 def svg(bars: Bars, series: Sequence[str], unit: str) -> str:

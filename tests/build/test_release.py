@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_changed_checkout_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(make, "ROOT", tmp_path)
-    with pytest.raises(project.BuildError, match="no git repository.*\n.*from a clone"):
+    with pytest.raises(project.BuildError, match="not a git repository.*\n.*from a clone"):
         make.check_commit()
     (tmp_path / "kept.py").write_text("")
     author = ["-c", "user.name=a", "-c", "user.email=a@b"]

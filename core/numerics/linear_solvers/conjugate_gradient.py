@@ -203,7 +203,6 @@ def smallest_ritz_value(lengths: np.ndarray, ratios: np.ndarray) -> float:
     """
     if not len(lengths):
         return 1.0
-    steps, changes = lengths, ratios
-    diagonal = 1.0 / steps
-    diagonal[1:] += changes / steps[:-1]
-    return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(changes) / steps[:-1])[0])
+    diagonal = 1.0 / lengths
+    diagonal[1:] += ratios / lengths[:-1]
+    return float(scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(ratios) / lengths[:-1])[0])

@@ -354,8 +354,8 @@ class ContactGroup:
             for words in surface_warnings(job, body.model.mesh, own, body.store)
         ]
         said += [
-            f"“{self.names[a]}” and “{self.names[b]}” will not collide where their glue lets go: there is no room for "
-            "a gap between their surfaces. Turn off Self under Collisions, or move their surfaces apart."
+            f"“{self.names[a]}” and “{self.names[b]}” will not collide where their glue lets go: their surfaces are "
+            "too close for a gap. Turn off Self under Collisions, or move their surfaces apart."
             for a, b in self._without_gap
         ]
         return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]

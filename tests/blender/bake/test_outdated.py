@@ -75,9 +75,9 @@ EDITS = {
     vertex: "mesh",
     weight: "painted weights",
     key: "animation",
-    place_of_a_collider: "what is around it",
-    shape_of_a_collider: "what is around it",
-    field: "what is around it",
+    place_of_a_collider: "surroundings",
+    shape_of_a_collider: "surroundings",
+    field: "surroundings",
     ground: "collisions",
 }
 
