@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from ...foundation.kernels.jit import inner_kernel, kernel, parallel_kernel
+from ...foundation.kernels.jit import inner_kernel, parallel_kernel
 from ...foundation.kernels.simd_math import cross, dot, minus
 from ...mechanics.assembly.semi_definite import clamp_negative
 from ...mechanics.assembly.stencils import Stencils
@@ -87,7 +87,7 @@ def normal_force_magnitudes(
     points of parallel edges from one end to the other.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
-    _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
+    _normal_force_magnitudes(len(points), points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes)
     return shares, forces, slopes
 
 
@@ -152,14 +152,14 @@ def _barrier(D, reach, scale):
 
 
 @inner_kernel
-def _squared_distance(kind, x, c, B, g, H):
-    """Return the squared distance, m², of a pair, and write its gradient g (4,3) and Hessian H (4,3,4,3).
+def _nearest_points(kind, x, c, B, r, e, L):
+    """Write the vector r (3,) between the nearest points of a pair. Return the number of parameters s.
 
-    The weights of the vertices at the nearest points are written to c (4,), and the derivatives of the weights to B
-    (2,4).
+    Written, too: the weights c (4,) of the vertices at the nearest points, their derivatives B (2,4), the derivatives
+    e_s (3,) of r in e (2,3), and ``(E^T E)^-1`` in L (2,2), padded with zeros.
     """
-    L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
-    r, e = np.empty(3), np.zeros((2, 3))
+    e[:, :] = 0.0
+    L[:, :] = 0.0
     free = _barycentric_weights(kind, c, B)
     _weighted_sum(c, x, r)
     for k in range(free):
@@ -174,6 +174,19 @@ def _squared_distance(kind, x, c, B, g, H):
     for i in range(4):
         c[i] -= (L[0, 0] * p + L[0, 1] * q) * B[0, i] + (L[1, 0] * p + L[1, 1] * q) * B[1, i]
     _weighted_sum(c, x, r)
+    return free
+
+
+@inner_kernel
+def _squared_distance(kind, x, c, B, g, H):
+    """Return the squared distance, m², of a pair, and write its gradient g (4,3) and Hessian H (4,3,4,3).
+
+    The weights of the vertices at the nearest points are written to c (4,), and the derivatives of the weights to B
+    (2,4).
+    """
+    L, K = np.empty((2, 2)), np.zeros((2, 4, 3))
+    r, e = np.empty(3), np.empty((2, 3))
+    free = _nearest_points(kind, x, c, B, r, e, L)
     for k in range(free):
         for i in range(4):
             for j in range(3):
@@ -272,13 +285,14 @@ def _hessian_stencils(begin, end, points, kinds, pair_parameters, y, dhat, stiff
                             out[p, i, j, k, m] = H[i, j, k, m]
 
 
-@kernel
-def _normal_force_magnitudes(points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes):
-    x, g, H, B = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3)), np.empty((2, 4))
-    for p in range(len(points)):
+@parallel_kernel
+def _normal_force_magnitudes(begin, end, points, kinds, pair_parameters, y, dhat, stiffness, shares, forces, slopes):
+    x, B, r, e, L = np.empty((4, 3)), np.empty((2, 4)), np.empty(3), np.empty((2, 3)), np.empty((2, 2))
+    for p in range(begin, end):
         _gathered(points[p], y, x)
         weight, kept, threshold = pair_parameters[p]
-        square = _squared_distance(kinds[p], x, shares[p], B, g, H)
+        _nearest_points(kinds[p], x, shares[p], B, r, e, L)
+        square = dot(r, r)
         D, reach = square - kept * kept, (2.0 * kept + dhat) * dhat
         if D < reach and (kinds[p] < EDGES or _parallel(x, threshold) >= 1.0):
             _, first_derivative, second_derivative = _barrier(D, reach, weight * stiffness * dhat / reach**2)

@@ -153,14 +153,16 @@ class Elements:
         """
         return self._gather.stress_forces(stress, self.N, weights)
 
-    def matrices(self, hessians: np.ndarray) -> np.ndarray:
+    def matrices(self, hessians: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
         """Return the blocks (b,3,3) of all element matrices.
 
         ``hessians`` (e,6,3,3): second derivatives of the elements' energies by F, as six 3 x 3 blocks per element. Each
         3 x 3 block of ``hessians`` belongs to a pair of columns of F: (0,0), (1,0), (1,1), (2,0), (2,1), (2,2).
+        ``mass`` (b,): multiples of the identity that are added to the blocks, or None.
         """
         blocks = np.empty((int(self.nodes.block_starts[-1]), 3, 3))
-        _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, blocks)
+        mass = np.zeros(0) if mass is None else mass
+        _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, mass, blocks)
         return blocks
 
     def mean(self, values: np.ndarray) -> np.ndarray:
@@ -342,7 +344,7 @@ def _fill_isotropic(begin, end, starts, block_starts, N, stiffness, values):
 
 
 @parallel_kernel
-def _fill_matrices(begin, end, starts, block_starts, N, hessians, blocks):
+def _fill_matrices(begin, end, starts, block_starts, N, hessians, mass, blocks):
     T = np.empty((3, 3, 3))
     for e in range(begin, end):
         first, k = starts[e], starts[e + 1] - starts[e]
@@ -365,6 +367,10 @@ def _fill_matrices(begin, end, starts, block_starts, N, hessians, blocks):
                     blocks[start + a * (a + 1) // 2, i, j] = -total
                     whole += total
                 blocks[start, i, j] = whole
+        if len(mass):
+            for block in range(start, block_starts[e + 1]):
+                for i in range(3):
+                    blocks[block, i, i] += mass[block]
 
 
 @inlined

@@ -218,14 +218,21 @@ def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
 @inlined
 def sum_blocks(begin, end, slots, transposed, blocks, out):
     """Compute the sum of the element blocks ``blocks[slots[begin:end]]``, partly ``transposed``, into out (3,3)."""
-    for r in range(3):
-        for c in range(3):
-            out[r, c] = 0.0
+    a00 = a01 = a02 = a10 = a11 = a12 = a20 = a21 = a22 = 0.0  # in registers
     for k in range(begin, end):
         K = blocks[slots[k]]
-        for r in range(3):
-            for c in range(3):
-                out[r, c] += K[c, r] if transposed[k] else K[r, c]
+        a00 += K[0, 0]
+        a11 += K[1, 1]
+        a22 += K[2, 2]
+        if transposed[k]:
+            a01, a02, a12 = a01 + K[1, 0], a02 + K[2, 0], a12 + K[2, 1]
+            a10, a20, a21 = a10 + K[0, 1], a20 + K[0, 2], a21 + K[1, 2]
+        else:
+            a01, a02, a12 = a01 + K[0, 1], a02 + K[0, 2], a12 + K[1, 2]
+            a10, a20, a21 = a10 + K[1, 0], a20 + K[2, 0], a21 + K[2, 1]
+    out[0, 0], out[0, 1], out[0, 2] = a00, a01, a02
+    out[1, 0], out[1, 1], out[1, 2] = a10, a11, a12
+    out[2, 0], out[2, 1], out[2, 2] = a20, a21, a22
 
 
 @parallel_kernel

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...foundation.kernels.jit import kernel
+from ...foundation.kernels.jit import kernel, parallel_kernel
 from .pairs import Pairs
 
 
@@ -75,7 +75,25 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
     at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)
     points, own = np.full((len(K), 4), -1, dtype=np.int64), np.zeros((len(K), 4))
     points[rows, at], own[rows, at] = shares.indices, shares.data
-    return Stencils(points, (own[:, :, None] * own[:, None, :])[:, :, None, :, None] * K[:, None, :, None, :])
+    return spring_stencils(points, own, K)
+
+
+def spring_stencils(points: np.ndarray, shares: np.ndarray, K: np.ndarray) -> Stencils:
+    """Return the stencils of springs as :func:`stencils_of`, for the ``points`` (k,4) and their weights ``shares``."""
+    blocks = np.empty((len(K), 4, 3, 4, 3))
+    _fill_springs(len(K), shares, K, blocks)
+    return Stencils(points, blocks)
+
+
+@parallel_kernel
+def _fill_springs(begin, end, shares, K, blocks):
+    for p in range(begin, end):
+        for i in range(4):
+            for k in range(3):
+                for j in range(4):
+                    scale = shares[p, i] * shares[p, j]
+                    for n in range(3):
+                        blocks[p, i, k, j, n] = scale * K[p, k, n]
 
 
 @kernel

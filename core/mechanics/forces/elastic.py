@@ -86,6 +86,17 @@ class ElasticDensity:
         """Return the first Piola-Kirchhoff stress of each point, (m,3,3) Pa."""
         return self._collect("gradient", deformation, (3, 3))
 
+    def cauchy(self, deformation: Deformation) -> np.ndarray:
+        """Return the Cauchy stress ``P F^T / det F`` of each point, (m,3,3) Pa."""
+        P, F = self.stress(deformation), deformation.F
+        return P @ F.transpose(0, 2, 1) / np.linalg.det(F)[:, None, None]
+
+    def von_mises(self, deformation: Deformation) -> np.ndarray:
+        """Return the von Mises stress of each point, (m,) Pa: ``sqrt(3/2)`` times the norm of the Cauchy deviator."""
+        stress = self.cauchy(deformation)
+        deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
+        return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
+
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
         """Return the second derivatives of the densities by F, Pa.
 

@@ -51,6 +51,7 @@ class Stabilization(StepPotential):
         self._theta = np.where(elements.is_thin, THIN_THETA, THETA)
         vertices = elements.nodes.vertices
         ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
+        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
 
     def softened(self, ratio: np.ndarray) -> Stabilization:
@@ -118,14 +119,18 @@ class Stabilization(StepPotential):
         """Return half the gradient of ``V_e q_e`` by the nodes of each element, (k,3) m², and the deviations q_e, (e,).
 
         The deviation q_e is the mean of ``|F_t - F_e|²`` over the tets t of the element, weighted by volume. F_t and
-        F_e are the deformation gradients of tet and element, V_e is the volume of the element.
+        F_e are the deformation gradients of tet and element, V_e is the volume of the element. The last results are
+        kept, since value, gradient and Hessian are asked for at the same positions.
         """
+        if self._last is not None and np.array_equal(self._last[0], positions):
+            return self._last[1:]
         elements = self._elements
         pull, q = np.empty((len(elements.nodes.vertices), 3)), np.empty(len(elements))
         nodes = elements.nodes
         starts, blocks, vertices = nodes.starts, nodes.block_starts, nodes.vertices
         _measure(len(q), starts, blocks, vertices, elements.N, elements.arms, elements.deviation, positions, pull, q)
-        return pull, q / elements.volumes
+        self._last = positions.copy(), pull, q / elements.volumes
+        return self._last[1:]
 
 
 class ReducedStabilization(StepPotential):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assembly.stencils import Stencils
+from ..assembly.stencils import Stencils, spring_stencils
 from ..forces.point_stencils import PointStencils
 from ..forces.step_potential import Motion
 from .phong_projection import project
@@ -110,9 +110,8 @@ class Slide(PointStencils):
         p, w, n = len(self._stiffness), self._weights[acts], self._normals[acts]
         shares = np.column_stack([np.ones(len(acts)), -w])
         K = self._stiffness[acts, None, None] * n[:, :, None] * n[:, None, :]
-        blocks = (shares[:, :, None] * shares[:, None, :])[:, :, None, :, None] * K[:, None, :, None, :]
         corners = p + self._corners[acts] if self._surface is None else np.full((len(acts), 3), -1)
-        return Stencils(np.column_stack([acts, corners]), blocks)
+        return spring_stencils(np.column_stack([acts, corners]), shares, K)
 
 
 def signed_distances(points: np.ndarray, surface: np.ndarray, triangles: np.ndarray) -> np.ndarray:

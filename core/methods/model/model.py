@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -142,7 +143,7 @@ class Model:
         """Number of unknown position vectors: one per vertex."""
         return len(self.mesh.rest_positions)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Longest side of the bounding box at rest, m.
 

@@ -155,7 +155,7 @@ class MultilevelSystem(ElasticSystem):
         body = model.body
         LinearSystem.__init__(self, body.weights)
         self._body = body
-        self._mass = body.element_mass[:, None, None] * np.eye(3)
+        self._mass = body.element_mass
         self._number = body.free_numbers()
         self._choice, self._can_switch = Choice("multilevel", fastest(), "as published"), False
         parts = [(each.vertices, each.tets) for each in model.slices] or [(slice(0, None), slice(0, None))]

@@ -23,7 +23,7 @@ from ...foundation.kernels.shared_items import ItemKernel, done, take
 from ...foundation.kernels.simd_math import LANES
 from ...mechanics.assembly.sparsity import Pattern
 from .blas import load_cvxopt
-from .ordering import METIS, METIS_FROM, expand, factor_entries, lower_of_ones, sparsest
+from .ordering import expand, factor_entries, lower_of_ones, sparsest
 from .protocol import not_definite
 
 FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's codes for stages of a solve
@@ -65,17 +65,9 @@ class CholmodSolver:
         self._factor = self._symbolic()
 
     def _symbolic(self) -> Any:
-        """Return cvxopt's symbolic factor of the matrix pattern.
-
-        CHOLMOD compares a prescribed order with minimum degree, unless :func:`sparsest` has already done so.
-        """
-        given = {"p": self._matrix(expand(self._order, self._pattern.width))}
-        if len(self._pattern.free) < METIS_FROM:
-            return self._cholmod.symbolic(self._A, **given)
-        if self.ordering != METIS:
-            return self._cholmod.symbolic(self._A)
+        """Return cvxopt's symbolic factor of the matrix pattern. CHOLMOD tries no other order beside the given one."""
         with self._options(nmethods=1):
-            return self._cholmod.symbolic(self._A, **given)
+            return self._cholmod.symbolic(self._A, p=self._matrix(expand(self._order, self._pattern.width)))
 
     @contextmanager
     def _options(self, **options: object) -> Iterator[None]:

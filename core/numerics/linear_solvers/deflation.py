@@ -13,15 +13,16 @@ and stored: a correction then takes a third of a product with A.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import lapack
 
 from ...foundation.kernels.jit import inlined, inner_kernel, parallel_kernel
 from ...foundation.kernels.shared_items import ItemKernel, done, take
 from ...mechanics.assembly.block_rows import BlockRows
 from ...mechanics.assembly.low_rank import LowRank
-from .blas import one_blas_thread
+from .factorized import factorized_dense
 
 DEGENERATE = 1e-6
 """Least relative norm of a basis function after orthogonalisation against the earlier functions of its group. Functions
@@ -42,10 +43,10 @@ class AffineDeflation:
         self.groups = groups
         self.count = int(groups.max(initial=-1)) + 1
         self._basis = affine_basis(groups, positions, self.count)
-        self._missing = np.ones((self.count, 4, 3), dtype=bool)
+        self._missing = np.ones((self.count, 3, 4), dtype=bool)
         for j in range(4):
             used = np.bincount(groups, weights=self._basis[:, j] != 0.0, minlength=self.count)
-            self._missing[used > 0, j] = False
+            self._missing[used > 0, :, j] = False
         self._members = np.argsort(groups, kind="stable")
         self._begins = np.searchsorted(groups[self._members], np.arange(self.count + 1))
         columns, rows = np.indices(self._basis.shape)
@@ -73,18 +74,17 @@ class AffineDeflation:
         self._WY = np.zeros((len(E), 0))
         if low_rank is not None:
             Y, C = low_rank
-            self._WY = (self._restriction @ Y.reshape(len(Y), -1)).reshape(len(E), -1)
+            of_functions = (self._restriction @ Y.reshape(len(Y), -1)).reshape(self.count, 4, 3, -1)
+            self._WY = of_functions.swapaxes(1, 2).reshape(len(E), -1)
             E += self._WY @ C @ self._WY.T
         # A group that lies in a plane has fewer affine functions: its unused rows get ones on the diagonal.
         E[np.diag_indices(len(E))] += self._missing.ravel()
-        with one_blas_thread():
-            factor, weak = lapack.dpotrf(E.T, clean=False, overwrite_a=True)
-        self._factor = factor.T
-        return None if weak == 0 else (weak - 1) // 12
+        self._factor, weak = factorized_dense(E)
+        return None if weak is None else weak // 12
 
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """Return the arrays of W, A W and the factor of the coarse matrix, for :func:`restrict_rows`,
-        :func:`prolong_rows` and :func:`solve_coarse`, and the product ``W^T Y`` of the low-rank term.
+    def arrays(self) -> tuple[Any, ...]:
+        """Return the arrays of W, A W and the :class:`DenseFactor` of the coarse matrix, for :func:`restrict_rows`,
+        :func:`prolong_rows` and :func:`solve_dense`, and the product ``W^T Y`` of the low-rank term.
         """
         return self.groups, self._basis, self._starts, self._near, self._AW, self._factor, self._WY
 
@@ -155,7 +155,7 @@ def _fill_near(
 ):
     """Compute the blocks of A W. Row v has the blocks ``near_starts[v]`` to ``near_starts[v + 1] - 1``.
 
-    Function j of a group along axis i has the column ``3 j + i`` of the group's blocks.
+    Function j of a group along axis i has the column ``4 i + j`` of the group's blocks.
     """
     slot = np.full(count, -1, dtype=np.int64)
     for v in range(begin, end):
@@ -180,10 +180,14 @@ def _add_row(begin, end, columns, values, groups, basis, slot, first, last, near
             s = last
             slot[h], near[s] = s, h
             last += 1
+        w0, w1, w2, w3 = basis[u, 0], basis[u, 1], basis[u, 2], basis[u, 3]
         for r in range(3):
-            for j in range(4):
-                for c in range(3):
-                    AW[s, r, 3 * j + c] += values[b, r, c] * basis[u, j]
+            for c in range(3):
+                value = values[b, r, c]
+                AW[s, r, 4 * c] += value * w0
+                AW[s, r, 4 * c + 1] += value * w1
+                AW[s, r, 4 * c + 2] += value * w2
+                AW[s, r, 4 * c + 3] += value * w3
     return last
 
 
@@ -191,7 +195,7 @@ def _add_row(begin, end, columns, values, groups, basis, slot, first, last, near
 def _coarse_matrix(items, begins, members, basis, starts, near, AW, E):
     """Compute the coarse matrix ``W^T A W``, by the rows of each group.
 
-    Function j of group g along axis i has the index ``12 g + 3 j + i`` in E.
+    Function j of group g along axis i has the index ``12 g + 4 i + j`` in E.
     """
     g = take(items)
     while g >= 0:
@@ -199,10 +203,10 @@ def _coarse_matrix(items, begins, members, basis, starts, near, AW, E):
             v = members[m]
             for s in range(starts[v], starts[v + 1]):
                 column = 12 * near[s]
-                for j in range(4):
-                    for r in range(3):
+                for r in range(3):
+                    for j in range(4):
                         for k in range(12):
-                            E[12 * g + 3 * j + r, column + k] += basis[v, j] * AW[s, r, k]
+                            E[12 * g + 4 * r + j, column + k] += basis[v, j] * AW[s, r, k]
         done(items)
         g = take(items)
 
@@ -212,34 +216,14 @@ def restrict_rows(begin, end, groups, basis, starts, near, AW, r, z, c):
     """Add the rows' share of ``W^T r - (A W)^T z`` to c (12 g,)."""
     for v in range(begin, end):
         at = 12 * groups[v]
-        for j in range(4):
-            for i in range(3):
-                c[at + 3 * j + i] += basis[v, j] * r[v, i]
+        for i in range(3):
+            for j in range(4):
+                c[at + 4 * i + j] += basis[v, j] * r[v, i]
+        z0, z1, z2 = z[v, 0], z[v, 1], z[v, 2]
         for s in range(starts[v], starts[v + 1]):
             at = 12 * near[s]
             for k in range(12):
-                c[at + k] -= AW[s, 0, k] * z[v, 0] + AW[s, 1, k] * z[v, 1] + AW[s, 2, k] * z[v, 2]
-
-
-@inner_kernel
-def solve_coarse(L, c):
-    """Replace c (m,) by ``L^-T L^-1 c``, with the lower triangle of L (m,m)."""
-    for i in range(len(c)):
-        # Four sums, since each addition waits for the one before it.
-        s0, s1, s2, s3 = c[i], 0.0, 0.0, 0.0
-        whole = i // 4 * 4
-        for j in range(0, whole, 4):
-            s0 -= L[i, j] * c[j]
-            s1 -= L[i, j + 1] * c[j + 1]
-            s2 -= L[i, j + 2] * c[j + 2]
-            s3 -= L[i, j + 3] * c[j + 3]
-        for j in range(whole, i):
-            s0 -= L[i, j] * c[j]
-        c[i] = ((s0 + s1) + (s2 + s3)) / L[i, i]
-    for i in range(len(c) - 1, -1, -1):
-        c[i] /= L[i, i]
-        for j in range(i):
-            c[j] -= L[i, j] * c[i]
+                c[at + k] -= AW[s, 0, k] * z0 + AW[s, 1, k] * z1 + AW[s, 2, k] * z2
 
 
 @inner_kernel
@@ -248,9 +232,5 @@ def prolong_rows(begin, end, groups, basis, c, z):
     for v in range(begin, end):
         at = 12 * groups[v]
         for i in range(3):
-            z[v, i] += (
-                basis[v, 0] * c[at + i]
-                + basis[v, 1] * c[at + 3 + i]
-                + basis[v, 2] * c[at + 6 + i]
-                + basis[v, 3] * c[at + 9 + i]
-            )
+            for j in range(4):
+                z[v, i] += basis[v, j] * c[at + 4 * i + j]

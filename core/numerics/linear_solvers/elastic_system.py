@@ -47,7 +47,7 @@ class ElasticSystem(LinearSystem):
     def __init__(self, body: Body, choice: Choice, by_counts: bool = False, is_exact: bool = False) -> None:
         super().__init__(body.weights)
         self._body = body
-        self._mass = body.element_mass[:, None, None] * np.eye(3)
+        self._mass = body.element_mass
         self._choice = choice
         self._number = body.free_numbers()
         self._solver: SystemSolver
@@ -103,8 +103,7 @@ class ElasticSystem(LinearSystem):
             each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
         ]
         pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
-        self.blocks = self._body.elements.matrices(self.hessians)
-        self.blocks += self._mass
+        self.blocks = self._body.elements.matrices(self.hessians, self._mass)
         if added is not None:
             self.blocks += self._body.elements.matrices(added)
         for potential in potentials:

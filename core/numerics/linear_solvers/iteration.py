@@ -1,11 +1,12 @@
 """Iteration of deflated, preconditioned conjugate gradients in compiled code, with all threads.
 
-Each iteration has five phases over the rows, with sums over all rows between them. In a pause after the last phase, the
-direct solver solves for the exact part of the preconditioner.
+Each iteration has five phases over the rows, with sums over all rows between them. After the last phase follows the
+exact part of the preconditioner: a small one as a dense matrix, a larger one by the direct solver, in a pause.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from ...foundation.kernels.phases import PARTS, PhaseKernel, end, is_last, open_
 from ...mechanics.assembly.block_rows import BlockRows, multiply_rows
 from ...mechanics.assembly.low_rank import LowRank
 from .blas import one_blas_thread
-from .deflation import AffineDeflation, prolong_rows, restrict_rows, solve_coarse
+from .deflation import AffineDeflation, prolong_rows, restrict_rows
+from .factorized import solve_dense
 from .preconditioner import Preconditioner
 
 _RESTRICT, _PROLONG, _DIRECTION, _PRODUCT, _ADVANCE = range(5)
@@ -81,13 +83,13 @@ def iterate(
     rank, size = 0 if low_rank is None else len(low_rank.core), 12 * deflation.count
     Y, C = (np.zeros((*b.shape, 0)), np.zeros((0, 0))) if low_rank is None else map(np.ascontiguousarray, low_rank)
     history, shared = np.zeros((2, limits.iterations)), np.zeros(_SHARED)
-    sizes = (PARTS, size), (PARTS, 2), (size,), (PARTS, rank)
+    sizes = (PARTS, size), (PARTS, 2), (size,), (PARTS, rank), (3 * len(preconditioner.dense[0]),)
     memory = *map(np.zeros, sizes), history, shared
     shared[_TOLERANCE:] = limits[:3]
-    system = A.arrays(), preconditioner.inverses, deflation.arrays(), Y, C, b
-    with one_blas_thread():
+    system = A.arrays(), preconditioner.inverses, preconditioner.dense, deflation.arrays(), Y, C, b
+    with one_blas_thread() if preconditioner.has_sparse_part else nullcontext():
         exact = partial(preconditioner.solve_exact_part, r, z)
-        _iterate(len(b), exact, system, (x, r, z, p, Ap), memory, preconditioner.has_exact_part)
+        _iterate(len(b), exact, system, (x, r, z, p, Ap), memory, preconditioner.has_sparse_part)
     count, is_indefinite = int(shared[_ITERATIONS]), bool(shared[_STATUS] == _INDEFINITE)
     if is_indefinite and not x.any():
         x = p
@@ -96,16 +98,17 @@ def iterate(
 
 
 @PhaseKernel
-def _iterate(is_caller, counters, system, vectors, memory, has_exact_part):
-    """Iterate to the limits. If ``has_exact_part``, the calling thread computes this part of z in a pause.
+def _iterate(is_caller, counters, system, vectors, memory, has_sparse_part):
+    """Iterate to the limits. If ``has_sparse_part``, the calling thread computes the exact part of z in a pause.
 
     Parameters
     ----------
-    system : matrix (:meth:`BlockRows.arrays`), inverses (f,3,3) of its diagonal blocks, coarse space
-        (:meth:`AffineDeflation.arrays`), Y (f,3,k) and C (k,k) of the low-rank term, and b (f,3)
+    system : matrix (:meth:`BlockRows.arrays`), inverses (f,3,3) of its diagonal blocks, ``Preconditioner.dense``,
+        coarse space (:meth:`AffineDeflation.arrays`), Y (f,3,k) and C (k,k) of the low-rank term, and b (f,3)
     vectors : x, r, z, p and A p, each (f,3)
     memory : parts (PARTS,12 g) of the restriction, sums (PARTS,2), coarse solution c (12 g,), columns (PARTS,k) of
-        products with Y, history (2,most iterations) of step lengths and ratios, and ``shared``, see the module
+        products with Y, entries of the dense exact part, history (2,most iterations) of step lengths and ratios, and
+        ``shared``, see the module
     """
     shared = memory[-1]
     while True:
@@ -115,10 +118,10 @@ def _iterate(is_caller, counters, system, vectors, memory, has_exact_part):
         phase = item // PARTS % 5
         _process_part(phase, item % PARTS, system, vectors, memory)
         if is_last(counters):
-            _complete(phase, system, memory)
+            _complete(phase, system, vectors, memory)
             if shared[_STATUS] > _RUNNING:
                 end(counters)
-            elif phase == _ADVANCE and has_exact_part:
+            elif phase == _ADVANCE and has_sparse_part:
                 pause(counters)
             else:
                 open_next(counters)
@@ -127,10 +130,10 @@ def _iterate(is_caller, counters, system, vectors, memory, has_exact_part):
 @inner_kernel
 def _process_part(phase, part, system, vectors, memory):
     """Process the rows of a part in a phase."""
-    matrix, inverses, coarse, Y, _C, b = system
+    matrix, inverses, _dense, coarse, Y, _C, b = system
     x, r, z, p, Ap = vectors
-    parts, sums, c, columns, _history, shared = memory
-    groups, basis, near_starts, near, AW, _L, _WY = coarse
+    parts, sums, c, columns, _entries, _history, shared = memory
+    groups, basis, near_starts, near, AW, _factor, _WY = coarse
     first, last = part * len(x) // PARTS, (part + 1) * len(x) // PARTS
     if phase == _RESTRICT:
         parts[part] = 0.0
@@ -140,9 +143,7 @@ def _process_part(phase, part, system, vectors, memory):
         prolong_rows(first, last, groups, basis, c, z)
         _sum_rows(first, last, r, z, sums[part])
     elif phase == _DIRECTION:
-        for v in range(first, last):
-            for i in range(3):
-                p[v, i] = z[v, i] + shared[_RATIO] * p[v, i]
+        _next_direction(shared[_RATIO], z[first:last].reshape(-1), p[first:last].reshape(-1))
         _columns_times(first, last, Y, p, columns[part])
     elif phase == _PRODUCT:
         multiply_rows(first, last, matrix, p, Ap)
@@ -157,10 +158,10 @@ def _process_part(phase, part, system, vectors, memory):
 
 
 @inner_kernel
-def _complete(phase, system, memory):
+def _complete(phase, system, vectors, memory):
     """Sum the results of all parts of a phase."""
-    _matrix, _inverses, coarse, _Y, C, _b = system
-    parts, sums, c, columns, history, shared = memory
+    _matrix, _inverses, dense, coarse, _Y, C, _b = system
+    parts, sums, c, columns, entries, history, shared = memory
     if phase == _RESTRICT:
         _solve_in_coarse_space(parts, columns, C, coarse[6], coarse[5], c)
     elif phase == _PROLONG:
@@ -172,6 +173,20 @@ def _complete(phase, system, memory):
     else:
         shared[_LOAD], shared[_LARGEST] = _total(sums)
         shared[_STATUS] = _RUNNING
+        _solve_exact_part(dense, entries, vectors[1], vectors[2])
+
+
+@inner_kernel
+def _solve_exact_part(dense, entries, r, z):
+    """Set the rows of z of a dense exact part, for a residual r."""
+    vertices, factor = dense
+    for k in range(len(vertices)):
+        for i in range(3):
+            entries[3 * k + i] = r[vertices[k], i]
+    solve_dense(factor, entries)
+    for k in range(len(vertices)):
+        for i in range(3):
+            z[vertices[k], i] = entries[3 * k + i]
 
 
 @inlined
@@ -187,11 +202,20 @@ def _columns_times(first, last, Y, x, out):
 @inlined
 def _sum_rows(first, last, x, y, out):
     """Set out (2,) to the rows' share of ``x . y`` and of ``max |y|``."""
-    total, largest = 0.0, 0.0
+    t0 = t1 = t2 = m0 = m1 = m2 = 0.0  # a sum and a maximum per axis, since each waits for the one before it
     for v in range(first, last):
-        total += x[v, 0] * y[v, 0] + x[v, 1] * y[v, 1] + x[v, 2] * y[v, 2]
-        largest = max(largest, abs(y[v, 0]), abs(y[v, 1]), abs(y[v, 2]))
-    out[0], out[1] = total, largest
+        t0 += x[v, 0] * y[v, 0]
+        t1 += x[v, 1] * y[v, 1]
+        t2 += x[v, 2] * y[v, 2]
+        m0, m1, m2 = max(m0, abs(y[v, 0])), max(m1, abs(y[v, 1])), max(m2, abs(y[v, 2]))
+    out[0], out[1] = t0 + t1 + t2, max(m0, m1, m2)
+
+
+@inlined
+def _next_direction(ratio, z, p):
+    """Set p to ``z + ratio p``, for arrays of one axis."""
+    for i in range(len(p)):
+        p[i] = z[i] + ratio * p[i]
 
 
 @inlined
@@ -207,11 +231,11 @@ def _total(sums):
 def _advance(first, last, length, D, p, Ap, x, r, z):
     """Add ``length p`` to x, subtract ``length A p`` from r, and set z to ``D r`` for the blocks D (f,3,3)."""
     for v in range(first, last):
+        r0, r1, r2 = r[v, 0] - length * Ap[v, 0], r[v, 1] - length * Ap[v, 1], r[v, 2] - length * Ap[v, 2]
+        r[v, 0], r[v, 1], r[v, 2] = r0, r1, r2
         for i in range(3):
             x[v, i] += length * p[v, i]
-            r[v, i] -= length * Ap[v, i]
-        for i in range(3):
-            z[v, i] = D[v, i, 0] * r[v, 0] + D[v, i, 1] * r[v, 1] + D[v, i, 2] * r[v, 2]
+            z[v, i] = D[v, i, 0] * r0 + D[v, i, 1] * r1 + D[v, i, 2] * r2
 
 
 @inner_kernel
@@ -230,7 +254,7 @@ def _times_core(columns, C):
 
 
 @inner_kernel
-def _solve_in_coarse_space(parts, columns, C, WY, L, c):
+def _solve_in_coarse_space(parts, columns, C, WY, factor, c):
     """Set c to the coarse solution for the sums of ``parts``, less ``W^T Y C`` times the sum of ``columns``."""
     c[:] = 0.0
     for part in range(PARTS):
@@ -240,7 +264,7 @@ def _solve_in_coarse_space(parts, columns, C, WY, L, c):
     for i in range(len(c)):
         for k in range(len(C)):
             c[i] -= WY[i, k] * columns[0, k]
-    solve_coarse(L, c)
+    solve_dense(factor, c)
 
 
 @inner_kernel
