@@ -26,12 +26,17 @@ BACKGROUND = (0.045, 0.055, 0.07)
 
 
 class Shot(NamedTuple):
-    """Camera and what it looks at, m; seconds after the first frame; from when to when the film shows it, s."""
+    """View of an example.
+
+    ``camera``, ``look_at``: positions, m. ``seconds``: time of the still, from the first frame. ``filmed``: first and
+    last second in the film. ``without``: name of an object to hide, since it covers the deformed part, or "".
+    """
 
     camera: tuple[float, float, float]
     look_at: tuple[float, float, float]
     seconds: float
     filmed: tuple[float, float] | None = None
+    without: str = ""
 
 
 SHOTS = {
@@ -58,20 +63,25 @@ SHOTS = {
     "balloon_animal": Shot((0.5, -1.1, 0.5), (0.05, 0.0, 0.19), 1.6),
     "clay_car": Shot((0.55, -1.0, 0.55), (0.0, 0.0, 0.1), 1.6),
 }
+CLOSE_UPS = {
+    "attributes": ("squeezed_ball", Shot((-0.5, -0.58, 0.3), (0.0, 0.0, 0.155), 1.0, without="Left Jaw")),
+}
+"""Further pictures of examples, by their own name."""
 FILM = "film"
 QUALITY = 92, 70
 """Quality of the JPEGs and of the film's WebP, per cent."""
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Make those pictures, or all: ``example-NAME.jpg`` and ``film.webp``."""
+    """Make those pictures, or all: ``example-NAME.jpg``, those of ``CLOSE_UPS``, and ``film.webp``."""
     register()
-    names = names or [*SHOTS, FILM]
+    names = names or [*SHOTS, *CLOSE_UPS, FILM]
     with tempfile.TemporaryDirectory() as scratch:
         frames: list[Path] = []
         for name, shot in SHOTS.items():
             is_filmed = FILM in names and shot.filmed is not None
-            if name not in names and not is_filmed:
+            near = {close: each for close, (example, each) in CLOSE_UPS.items() if example == name and close in names}
+            if name not in names and not is_filmed and not near:
                 continue
             first = bake(name, Path(scratch), max(shot.seconds, shot.filmed[1] if is_filmed else 0.0))
             light(bpy.context.scene, shot)
@@ -79,6 +89,11 @@ def main(folder: Path, names: list[str]) -> None:
                 bpy.context.scene.frame_set(first + round(FPS * shot.seconds))
                 picture = render_still(Path(scratch) / f"{name}.png")
                 save_still(picture, folder / f"example-{name.replace('_', '-')}.jpg")
+            for close, each in near.items():
+                bpy.context.scene.frame_set(first + round(FPS * each.seconds))
+                bpy.data.objects[each.without].hide_render = True
+                aim(bpy.context.scene.camera, each)
+                save_still(render_still(Path(scratch) / f"{close}.png"), folder / f"{close}.jpg")
             for frame in range(*(round(FPS * at) for at in shot.filmed)) if is_filmed else ():
                 bpy.context.scene.frame_set(first + frame)
                 frames.append(render_frame(Path(scratch) / f"{name}-{frame:03}.png"))
@@ -95,8 +110,8 @@ def register() -> None:
         registration.register()
 
 
-def bake(name: str, scratch: Path, seconds: float) -> int:
-    """Add an example to an empty file and bake so much of it; its first frame."""
+def bake(name: str, scratch: Path, seconds: float | None = None) -> int:
+    """Add an example to an empty file, bake so much of it or all, and return its first frame."""
     from sinew.blender_addon.objects.contact_groups import group_of
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -104,18 +119,19 @@ def bake(name: str, scratch: Path, seconds: float) -> int:
     bpy.ops.sinew.add_example(example=name)
     body = bpy.context.object
     bpy.ops.wm.save_as_mainfile(filepath=str(scratch / f"{name}.blend"))
-    for each in group_of(body, bpy.context):
+    for each in group_of(body, bpy.context) if seconds is not None else ():
         each.sinew.frame_end = each.sinew.frame_start + round(seconds * FPS)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = body.sinew.frame_start, body.sinew.frame_end
     bpy.ops.sinew.bake()
     print(name, body.sinew.bake.mesh_summary, body.sinew.bake.report.splitlines()[0], flush=True)
-    return body.sinew.frame_start
+    return scene.frame_start
 
 
 def light(scene: Any, shot: Shot) -> None:
     """A camera, a warm lamp from the left, a cool one from behind, little light from all around, a dark background."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location, camera.data.lens = shot.camera, 58
-    camera.rotation_euler = (Vector(shot.look_at) - camera.location).to_track_quat("-Z", "Y").to_euler()
+    aim(camera, shot)
     scene.collection.objects.link(camera)
     scene.camera = camera
     away = (Vector(shot.camera) - Vector(shot.look_at)).length
@@ -138,6 +154,12 @@ def light(scene: Any, shot: Shot) -> None:
     links.new(mix.outputs["Result"], nodes["Background"].inputs["Color"])
 
 
+def aim(camera: Any, shot: Shot) -> None:
+    """Place the camera of a shot."""
+    camera.location, camera.data.lens = shot.camera, 58
+    camera.rotation_euler = (Vector(shot.look_at) - camera.location).to_track_quat("-Z", "Y").to_euler()
+
+
 def render_still(path: Path) -> Path:
     """The scene as it is, by Cycles."""
     scene = bpy.context.scene
@@ -148,7 +170,7 @@ def render_still(path: Path) -> Path:
     return _render(scene, STILL, path)
 
 
-def render_frame(path: Path) -> Path:
+def render_frame(path: Path, size: tuple[int, int] = FRAME) -> Path:
     """The scene as it is, by Workbench: a fifth of Cycles' time, of a hundred frames."""
     scene = bpy.context.scene
     scene.render.engine, scene.display.render_aa = "BLENDER_WORKBENCH", "8"
@@ -158,7 +180,7 @@ def render_frame(path: Path) -> Path:
     shading.shadow_intensity, scene.display.light_direction = 0.4, (-0.5, -0.4, 0.75)
     scene.world.color = BACKGROUND
     scene.view_settings.view_transform, scene.view_settings.exposure = "Standard", 1.0
-    return _render(scene, FRAME, path)
+    return _render(scene, size, path)
 
 
 def _render(scene: Any, size: tuple[int, int], path: Path) -> Path:
