@@ -20,6 +20,7 @@ from .draw_handlers.overlays import Overlays
 from .jobs import compiling, job_queue
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
+from .setup import dropped_materials
 from .translations import translate
 from .window import esc_after_playback, restart
 
@@ -32,6 +33,7 @@ ANSWERING = (
     batch_read,
     outdated,
     mode_playback,
+    dropped_materials,
 )
 """Modules with ``HANDLERS``, in calling order.
 
@@ -66,6 +68,7 @@ def register() -> None:
     from ..ui.body import physics_button
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
+    from ..ui.materials import asset_menu
 
     restart.look()
     translate.register()
@@ -76,6 +79,8 @@ def register() -> None:
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.types.VIEW3D_MT_add.append(add_menu)
+    for menu in _asset_menus():
+        menu.append(asset_menu)
     save_handlers.register()
     _layers.extend((Overlays(), CompareView(), BakeProgressView()))
     for handlers, handler in _handlers():
@@ -105,6 +110,7 @@ def unregister() -> None:
     from ..ui.body import physics_button
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
+    from ..ui.materials import asset_menu
 
     for handlers, handler in _handlers():
         handlers.remove(handler)
@@ -127,6 +133,8 @@ def unregister() -> None:
         keymap.keymap_items.remove(item)
     bpy.types.PHYSICS_PT_add.remove(physics_button)
     bpy.types.VIEW3D_MT_add.remove(add_menu)
+    for menu in _asset_menus():
+        menu.remove(asset_menu)
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
         bpy.utils.unregister_class(cls)
     overlay_properties.unregister()
@@ -142,6 +150,11 @@ def _handlers() -> Iterator[tuple[list[Any], Any]]:
     for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
         if hasattr(bpy.app.handlers, name):
             yield getattr(bpy.app.handlers, name), handler
+
+
+def _asset_menus() -> tuple[Any, ...]:
+    """Return the context menu and the header's menus of the Asset Browser."""
+    return bpy.types.ASSETBROWSER_MT_context_menu, bpy.types.ASSETBROWSER_MT_editor_menus
 
 
 def _end_threads() -> None:

@@ -31,13 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("scene", nargs="?", default="headline", choices=("headline", "live"))
     demo.set_defaults(run=_demo)
 
-    manual = commands.add_parser("manual", help="make the pictures of README and manual (needs a windowed Blender)")
-    manual.add_argument("--renders", action="store_true", help="make only the renders, which need no windowed Blender")
-    manual.set_defaults(run=_manual)
-
-    listing = commands.add_parser("listing", help="render the pictures of the extension's page (docs/listing)")
-    listing.add_argument("names", nargs="*", metavar="NAME", help="only these pictures, such as icon")
-    listing.set_defaults(run=_listing)
+    _add_pictures(commands)
 
     test = commands.add_parser("test", help="run all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
@@ -80,6 +74,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_pictures(commands: Any) -> None:
+    """Add the subcommands that make pictures, and files that the repository holds."""
+    manual = commands.add_parser("manual", help="make the pictures of README and manual (needs a windowed Blender)")
+    manual.add_argument("--renders", action="store_true", help="make only the renders, which need no windowed Blender")
+    manual.set_defaults(run=_manual)
+
+    listing = commands.add_parser("listing", help="render the pictures of the extension's page (docs/listing)")
+    listing.add_argument("names", nargs="*", metavar="NAME", help="only these pictures, such as icon")
+    listing.set_defaults(run=_listing)
+
+    assets = commands.add_parser("assets", help="make the asset library in blender_addon/assets again")
+    assets.set_defaults(run=_assets)
+
+    gallery = commands.add_parser("gallery", help="make clips and baked .blend files of the examples, in out/gallery")
+    gallery.add_argument("names", nargs="*", metavar="NAME", help="only these examples, such as jelly_bear")
+    gallery.set_defaults(run=_gallery)
+
+
 def _add_packages(commands: Any) -> None:
     """Add the subcommands that make and try packages."""
     build = commands.add_parser("build", help="build the extension zip into dist")
@@ -120,6 +132,18 @@ def _listing(options: argparse.Namespace, rest: list[str]) -> int:
     from . import manual
 
     return manual.listing(options.names)
+
+
+def _assets(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import assets
+
+    return assets.run()
+
+
+def _gallery(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import manual
+
+    return manual.gallery(options.names)
 
 
 def _test(options: argparse.Namespace, rest: list[str]) -> int:

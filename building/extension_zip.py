@@ -28,7 +28,7 @@ NEWER_BLENDER = "4.3.0"
 zips in a repository, as later versions do.
 """
 _NOT_SHIPPED = ("blender_addon/package/", "blender_addon/blender_manifest.toml")
-_SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend", ".yaml", ".js", ".po")
+_SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend", ".yaml", ".js", ".po", ".txt")
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 

@@ -1,5 +1,5 @@
-"""``build_addon.py manual`` and ``listing``: pictures of manual, README and the extension's page, which are screenshots
-of a windowed Blender and renders.
+"""``build_addon.py manual``, ``listing`` and ``gallery``: pictures of manual, README and the extension's page, which
+are screenshots of a windowed Blender and renders, and clips and baked .blend files for the site.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from .project import OUT, ROOT, BuildError
 
 PICTURES = ROOT / "docs" / "manual" / "pictures"
 LISTING = ROOT / "docs" / "listing"
+GALLERY = OUT / "gallery"
 
 
 def run(renders_alone: bool = False) -> int:
@@ -33,8 +34,13 @@ def listing(names: list[str]) -> int:
     return _render(LISTING / "render.py", LISTING / "pictures", names)
 
 
+def gallery(names: list[str]) -> int:
+    """Render the clips and save the baked .blend files of the examples, or only of those with these names; return 0."""
+    return _render(ROOT / "docs" / "manual" / "render_gallery.py", GALLERY, names)
+
+
 def _render(script: Path, folder: Path, names: list[str]) -> int:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     python = environments.ensure("main")
     if subprocess.run([str(python), str(script), str(folder), *names], cwd=ROOT).returncode != 0:
         raise BuildError("the examples were not rendered; see the output above.")

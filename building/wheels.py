@@ -149,4 +149,5 @@ def _download(lines: list[str], python: str, platform: str, target: Path, *optio
         command += ["--python-version", python, "--implementation", "cp", "--dest", str(target), *options]
         for tag in platforms.named(platform).tags:
             command += ["--platform", tag]
-        environments.run_quietly([*command, "-r", str(listing)], "the wheels cannot be downloaded")
+        complaint = "the wheels cannot be downloaded (is the package index reachable?)"
+        environments.run_quietly([*command, "-r", str(listing)], complaint)

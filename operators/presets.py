@@ -1,16 +1,17 @@
-"""Operators that apply, save and remove presets of materials and muscles."""
+"""Operators of presets, of the asset library, and of Blender materials that carry physical values."""
 
 from dataclasses import replace
 from typing import Any
 
+import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ..blender_addon.blend_data import item_lists
 from ..blender_addon.blend_data.list_animation import animated
-from ..blender_addon.objects import duplicate_result
+from ..blender_addon.objects import duplicate_result, linked
 from ..blender_addon.properties import choices, own_presets
 from ..blender_addon.scene_import.settings_in import material_settings
-from ..blender_addon.setup import defaults
+from ..blender_addon.setup import asset_library, defaults, slot_materials
 from ..blender_addon.translations.translate import marked, translated
 from . import polls
 from .materials import about_preset, preset_property
@@ -41,11 +42,17 @@ def apply_preset(self: Any, context: Any, obj: Any) -> None:
     """Set the properties of the active physical material from a preset."""
     material = item_lists.active_item(obj.sinew, "material")
     defaults.fill_material(material, defaults.preset_settings(self.preset))
-    keyed = animated(obj, f"sinew.materials[{item_lists.active_index(obj.sinew, 'material')}]")
+    warn_animated(self, obj, item_lists.active_index(obj.sinew, "material"))
+
+
+def warn_animated(operator: Any, obj: Any, index: int) -> None:
+    """Report a warning if keys or drivers override values that a physical material was just given."""
+    material = obj.sinew.materials[index]
+    keyed = animated(obj, f"sinew.materials[{index}]")
     if not material.use_range:
         keyed.discard("log_painted_stiffness")
     if words := translated(" and ").join(translated(label) for name, label in KEYED.items() if name in keyed):
-        self.report(
+        operator.report(
             {"WARNING"},
             translated(
                 "{words} of “{name}” is animated: its keys override the preset", words=words, name=material.name
@@ -134,3 +141,132 @@ def remove_preset(self: Any, context: Any, obj: Any) -> set[str] | None:
         return refused(self, translated("There is no user preset “{name}”", name=name))
     own_presets.remove(name)
     return None
+
+
+# -- assets ------------------------------------------------------------------------------------------------------------
+
+
+@operator("Add Asset Library")
+def add_asset_library(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Add Sinew's folder of assets to the asset libraries in Blender's preferences: physical materials, example bodies
+    and node groups.
+    """
+    if (entry := asset_library.registered()) is not None:
+        self.report({"INFO"}, translated("The asset library “{name}” has this folder already", name=entry.name))
+        return {"CANCELLED"}
+    entry = asset_library.add()
+    self.report({"INFO"}, translated("Choose the library “{name}” in an Asset Browser", name=entry.name))
+    return None
+
+
+def _is_registered(context: Any) -> None:
+    polls.disable_if(asset_library.registered() is None, "The asset library is not in Blender's preferences")
+
+
+@operator("Remove Asset Library", _is_registered)
+def remove_asset_library(self: Any, context: Any, obj: Any) -> None:
+    """Remove Sinew's folder of assets from the asset libraries in Blender's preferences. No file is deleted, and files
+    that use the assets keep them.
+    """
+    asset_library.remove()
+
+
+def _can_take(context: Any, obj: Any = None) -> Any:
+    """Return the mesh object that takes physical values, by default the active one; raise PollFailure if it cannot."""
+    obj = obj or polls.mesh_object(context)
+    polls.refuse(linked.linked_words(obj))
+    polls.with_own_mesh(obj)
+    polls.disable_if(obj.mode != "OBJECT", polls.NOT_IN_OBJECT)
+    polls.idle()
+    polls.disable_if(duplicate_result.source_of(obj), "This object shows a bake: select its original")
+    return obj
+
+
+def _apply(self: Any, context: Any, obj: Any, shader: Any) -> None:
+    material = slot_materials.apply_shader(obj, shader, context)
+    warn_animated(self, obj, obj.sinew.active_material)
+    self.report({"INFO"}, translated("“{name}” has the values of “{material}”", name=obj.name, material=material.name))
+
+
+def _is_idle(context: Any) -> None:
+    polls.idle()  # the object, which a drop names, is checked by the operator
+
+
+@operator(
+    "Apply Physical Values",
+    _is_idle,
+    EDITS,
+    object_name=StringProperty(
+        name="Object", description="Name of the object; empty: the active object", options={"HIDDEN", "SKIP_SAVE"}
+    ),
+    shader_name=StringProperty(
+        name="Blender Material",
+        description="Full name of the Blender material; empty: that of the active slot",
+        options={"HIDDEN", "SKIP_SAVE"},
+    ),
+)
+def apply_shader(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Simulate this object with the physical values that its Blender material carries, where its faces show that
+    material.
+    """
+    try:
+        target = _can_take(context, bpy.data.objects[self.object_name] if self.object_name else None)
+    except polls.PollFailure as reason:
+        return refused(self, translated(str(reason)))
+    shader = slot_materials.shader_named(self.shader_name) if self.shader_name else target.active_material
+    if shader is None:
+        return refused(self, translated("Assign a Blender material to the object first"))
+    return _apply(self, context, target, shader)
+
+
+def _can_apply_asset(context: Any) -> None:
+    asset = getattr(context, "asset", None)
+    if asset is None or asset.id_type != "MATERIAL":
+        raise polls.PollFailure("Select a material in the Asset Browser")
+    _can_take(context)
+
+
+@operator("Apply to Active Object", _can_apply_asset, EDITS)
+def apply_asset(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Put this material into the active slot of the active object, and simulate the object with the physical values
+    that the material carries.
+    """
+    asset, target = context.asset, context.object
+    shader = asset.local_id or _appended(asset)
+    if shader is None:
+        return refused(self, translated("The asset “{name}” cannot be read: refresh the library", name=asset.name))
+    if not shader.sinew.is_physical:
+        return refused(self, translated("The material “{name}” carries no physical values", name=shader.name))
+    target.active_material = shader
+    return _apply(self, context, target, shader)
+
+
+def _appended(asset: Any) -> Any | None:
+    """Return the Blender material of an asset, appended from its file, or as it was appended before."""
+    path = asset.full_library_path
+    for shader in bpy.data.materials:
+        origin = shader.library_weak_reference
+        if origin and origin.id_name == f"MA{asset.name}" and bpy.path.abspath(origin.filepath) == path:
+            return shader
+    before = set(bpy.data.materials)
+    bpy.ops.wm.append(
+        directory=f"{path}/Material/", filename=asset.name, do_reuse_local_id=True, set_fake=False, link=False
+    )
+    made = [shader for shader in bpy.data.materials if shader not in before]
+    return next((shader for shader in made if shader.name.startswith(asset.name)), None)
+
+
+def _can_store(context: Any) -> None:
+    obj = polls.body_with_material(context)
+    polls.disable_if(obj.active_material is None, "Assign a Blender material to the object first")
+    polls.disable_if(obj.active_material.library, "The Blender material is linked: make it local first")
+
+
+@operator("Store in Blender Material", _can_store, EDITS)
+def store_in_shader(self: Any, context: Any, obj: Any) -> None:
+    """Store the values of the active physical material in the object's active Blender material. Mark that as an asset
+    to share both. Its map, regions, depth and fibers are not stored.
+    """
+    shader = obj.active_material
+    slot_materials.store(material_settings(item_lists.active_item(obj.sinew, "material")), shader)
+    self.report({"INFO"}, translated("The Blender material “{name}” carries the values", name=shader.name))

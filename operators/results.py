@@ -8,7 +8,8 @@ from bpy.props import StringProperty
 from ..blender_addon.bake import background, baking, comparison, settling
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.scene_export import corrective_key as corrective
-from ..blender_addon.setup import diagnostics
+from ..blender_addon.scene_export.result_attributes import put_attributes
+from ..blender_addon.setup import demo_material, diagnostics
 from ..blender_addon.translations.translate import translated
 from ..core.foundation.errors import SinewError
 from ..core.jobs.results.bake_report import csv_of
@@ -214,6 +215,31 @@ def apply_settled(self: Any, context: Any, obj: Any) -> None:
         self.report({"WARNING"}, str(error))
         return
     self.report({"INFO"}, translated("“{name}” is at its equilibrium: shape key “{key}”", name=obj.name, key=key.name))
+
+
+@operator("Add Demo Material", polls.idle_body_outside_edit, EDITS)
+def add_demo_material(self: Any, context: Any, obj: Any) -> None:
+    """Show the result as skin: pale with fine marks where it is stretched, red where it is pressed or compressed. The
+    attributes that the shader reads are switched on. The mesh keeps its own materials, which Link: Data of a material
+    slot shows again.
+    """
+    record, words = obj.sinew.bake, ""
+    objects = [each for each in (obj, record.result) if each is not None and each.data.library is None]
+    has_values = baking.is_baked(obj) and baking.has_frames(obj) and record.kind != "BONES"
+    if has_values:
+        store = baking.shown_store(obj)
+        frames = range(record.first_frame, record.first_frame + record.frames)
+        demo_material.show_material(demo_material.demo_material(**demo_material.limits_of(store, frames)), obj, objects)
+        words = put_attributes(obj, context, store, frames)
+        record.message = words or record.message
+    else:
+        demo_material.show_material(demo_material.demo_material(), obj, objects)
+    if words:
+        self.report({"WARNING"}, words)
+    elif has_values:
+        self.report({"INFO"}, translated("“{name}” shows where it is stretched and pressed", name=obj.name))
+    else:
+        self.report({"INFO"}, translated("“{name}” shows skin; bake for its marks and blush", name=obj.name))
 
 
 @operator("Copy as Table", polls.baked_body)

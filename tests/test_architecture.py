@@ -22,7 +22,7 @@ ROOMS = {
     "core": """
         foundation/errors foundation/events foundation/progress foundation/unit_words
         foundation/files foundation/process foundation/schema foundation/kernels
-        geometry/mesh geometry/tetrahedra geometry/cuts
+        geometry/mesh geometry/tetrahedra geometry/cuts geometry/animation
         mechanics/energies mechanics/materials mechanics/assembly mechanics/forces mechanics/ties
         mechanics/fibres mechanics/constraints
         contact/friction contact/barrier contact/penalty contact/proxy

@@ -131,6 +131,7 @@ class SINEW_MT_bake(bpy.types.Menu):
             layout.separator()
             layout.operator("sinew.check_bake", icon="VIEWZOOM")
             layout.operator("sinew.export_bake", text="Export...", icon="EXPORT")
+            layout.operator("sinew.send_to_engine", text="Send to Engine...", icon="EXPORT")
             layout.operator("sinew.corrective_key", icon="SHAPEKEY_DATA")
             layout.operator("sinew.set_as_rest_shape", icon="SHAPEKEY_DATA")
             layout.operator("sinew.delete_bake", icon="TRASH")
@@ -258,3 +259,17 @@ def draw_bake(layout: Any, context: Any, obj: Any) -> None:
     elif not baking.has_frames(obj):
         words = translated("The bake will need about {size} on disk", size=forecasts.disk_words(obj, context))
         layout.label(text=words, icon="DISK_DRIVE")
+
+
+@panel("Attributes", "bake", is_often=True, bl_options=CLOSED)
+def draw_attributes(layout: Any, context: Any, obj: Any) -> None:
+    """Draw the results that nodes read by name, and the button of a material that shows some."""
+    layout.use_property_split = False
+    attributes = obj.sinew.attributes
+    grid = layout.grid_flow(columns=2, row_major=True, even_columns=True)
+    for name in attributes.bl_rna.properties.keys():
+        if name not in ("rna_type", "name"):
+            grid.prop(attributes, name)
+    if words := forecasts.attribute_words(obj, context):
+        wrapped(layout, words, context, "INFO")
+    draw_button(layout, context, "sinew.add_demo_material", icon="MATERIAL")

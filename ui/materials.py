@@ -1,4 +1,4 @@
-"""Physical Materials panel: the list, the presets, the properties and the maps."""
+"""Physical Materials panel: the list, the presets, the properties and the maps; assets with physical values."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..blender_addon.jobs import job_queue
 from ..blender_addon.objects import duplicate_result
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.own_presets import own_presets
-from ..blender_addon.setup import body_stats
+from ..blender_addon.setup import asset_library, body_stats
 from ..blender_addon.translations.translate import CONTEXT, marked, translated
 from .panel_base import (
     CLOSED,
@@ -21,8 +21,12 @@ from .panel_base import (
     draw_reasons,
     keyed_column,
     panel,
+    properties_layout,
     wrapped,
 )
+
+TAG = "physical material"
+"""Tag of the assets that carry physical values."""
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -52,6 +56,9 @@ class SINEW_MT_presets(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         _draw_presets(self.layout, "sinew.add_material")
+        if asset_library.registered() is None:
+            self.layout.separator()
+            self.layout.operator("sinew.add_asset_library", icon="ASSET_MANAGER")
 
 
 class SINEW_MT_apply_preset(bpy.types.Menu):
@@ -71,6 +78,7 @@ class SINEW_MT_apply_preset(bpy.types.Menu):
         self.layout.separator()
         self.layout.operator("sinew.show_stiffness", icon="INFO")
         self.layout.operator("sinew.save_preset", text="Save as Preset...", icon="ADD")
+        self.layout.operator("sinew.store_in_shader", icon="MATERIAL")
         if choices.own_preset_items():
             self.layout.menu("SINEW_MT_remove_preset", icon="REMOVE")
 
@@ -138,13 +146,19 @@ def _draw_size(layout, context, obj):
         )
 
 
-def _draw_stiffness(layout, material, name, kept):
-    """Draw a stiffness, its unit, and the keyframe button of the logarithm ``kept``."""
+def _draw_with_unit(layout, matter, name):
+    """Draw a stiffness and its unit. Returns their row."""
     row = layout.row(align=True)
-    row.prop(material, name)
+    row.prop(matter, name)
     unit = row.row(align=True)
     unit.ui_units_x = 3.6
-    unit.prop(material, "stiffness_unit", text="")
+    unit.prop(matter, "stiffness_unit", text="")
+    return row
+
+
+def _draw_stiffness(layout, material, name, kept):
+    """Draw a stiffness, its unit, and the keyframe button of the logarithm ``kept``."""
+    row = _draw_with_unit(layout, material, name)
     hidden = row.row()  # the keyframe button works only if its property is drawn
     hidden.use_property_split, hidden.emboss = False, "NONE"
     hidden.ui_units_x = 0.1
@@ -281,3 +295,36 @@ def place_words(material: Any, is_first: bool) -> str:
     return translated(
         "Used where no material is painted" if is_first else "Not assigned yet: paint it, or choose a region or depth"
     )
+
+
+class MATERIAL_PT_sinew(bpy.types.Panel):
+    bl_label = "Physical Values"
+    bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "material"
+    bl_translation_context = CONTEXT
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Return True if the Blender material carries physical values."""
+        return context.material is not None and context.material.sinew.is_physical
+
+    def draw(self, context: Any) -> None:
+        layout, matter = properties_layout(self), context.material.sinew
+        _draw_with_unit(layout, matter, "stiffness_value")
+        draw_properties(layout, matter, "density", "poissons_ratio", "energy")
+        draw_button(layout, context, "sinew.apply_shader", icon="PHYSICS")
+
+
+def asset_menu(self: Any, context: Any) -> None:
+    """Draw the button that applies the active asset, if it carries physical values."""
+    asset = getattr(context, "asset", None)
+    if asset is not None and TAG in [tag.name for tag in asset.metadata.tags]:
+        self.layout.operator("sinew.apply_asset", icon="PHYSICS")
+
+
+def library_button(layout: Any) -> None:
+    """Draw the button that adds the asset library to Blender's preferences, or removes it."""
+    if asset_library.registered() is None:
+        layout.operator("sinew.add_asset_library", icon="ASSET_MANAGER")
+    else:
+        layout.operator("sinew.remove_asset_library", icon="X")

@@ -9,10 +9,11 @@ from ...core.foundation.errors import SinewError
 from ...core.foundation.events import Mesh
 from ...core.jobs.job.job import Job
 from ...core.jobs.job.muscle import overlap_words
+from ...core.jobs.store.frame_store import FrameStore
 from ..blend_data.list_animation import animated
 from ..objects.render_differences import collider_words
 from ..scene_import.colliders_in import collider_objects
-from ..setup import recommendations
+from ..setup import forecasts, recommendations
 
 
 def note_mesh(obj: Any, mesh: Mesh | None) -> None:
@@ -93,3 +94,16 @@ def note_warnings(obj: Any, job: Job) -> None:
     record = obj.sinew.bake
     found = nowhere_words(job), relaxed_words(obj), overlap_words(job.body.muscles, job.body.materials)
     record.material_warning, record.pin_warning = " ".join(filter(None, found)), no_pin_words(obj, job)
+
+
+def note_report(obj: Any, store: FrameStore) -> None:
+    """Store the solver report of a bake in the bake record, for the panel. If frames did not converge and the record
+    has no message, a warning is stored too.
+    """
+    from ...core.jobs.results.bake_report import read_report
+
+    record, report = obj.sinew.bake, read_report(store)
+    record.report = "\n".join(report.summary())
+    record.linear_solver = report.linear_solver
+    record.message = record.message or report.warning()
+    forecasts.note_pace(store.job(), record, sum(frame.steps for frame in report.frames), report.seconds)

@@ -25,9 +25,9 @@ from ..objects.contact_groups import group_of
 from ..properties import choices
 from ..scene_export import exported
 from ..scene_export.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
+from ..scene_export.result_attributes import check_names, put_attributes, wanted_attributes
 from ..scene_import import job_in
 from ..scene_import.mesh_in import unit_scale
-from ..setup import forecasts
 from ..translations.translate import marked, translated
 from . import bake_messages, bone_bakes, outdated
 
@@ -51,11 +51,12 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     frames.
     """
     check(job)  # before earlier frames are moved
+    check_names(obj)
     folder = cache_owner.folder_to_write(obj)
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
     try:
         lenders += keep_earlier(obj, job, folder)
-        store = FrameStore.create(folder, job)
+        store = FrameStore.create(folder, job, obj.sinew.attributes.stress)
     except StoreError:
         cache_owner.delete_empty(folder)
         undone_bakes.restore_shown()
@@ -73,7 +74,7 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
     stays, and all bakes kept for an undo are deleted. Raises StoreError if deletions would free too little. Nothing is
     then deleted.
     """
-    planned = ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+    planned = to_bake(obj, job, FrameStore(folder))
     if not undone_bakes.has_frames(folder):
         check_disk_space(planned)
         return []
@@ -87,6 +88,11 @@ def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
     return []
 
 
+def to_bake(obj: Any, job: Job, store: FrameStore, kept_frames: int = 0) -> ToBake:
+    """Return the planned bake of a body, for ``check_disk_space``."""
+    return ToBake(job, store, kept_frames, obj.sinew.result == "CACHE", obj.sinew.attributes.stress)
+
+
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
     """Check the jobs of bodies that are baked together, then prepare and return their stores. No store is changed
     before all jobs are checked. With ``resume``, :func:`prepare_resume` prepares the stores.
@@ -97,8 +103,7 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
         if resume and (changed := store.changes(job)):
             raise job_in.out_of_date(changed)
         check(job)
-        kept = len(store.frames()) if resume else 0
-        together.append(ToBake(job, store, kept, obj.sinew.result == "CACHE"))
+        together.append(to_bake(obj, job, store, len(store.frames()) if resume else 0))
         if store.exists():
             with locked(store.folder):  # StoreError if another Blender uses it
                 pass
@@ -136,7 +141,7 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
     store = own_store(obj)
     with locked(store.folder):  # StoreError if another Blender uses it
         store.mend_job(job)
-    check_disk_space(ToBake(job, store, len(store.frames()), obj.sinew.result == "CACHE"))
+    check_disk_space(to_bake(obj, job, store, len(store.frames())))
     _note_folder(obj, store)
     bake_messages.note_warnings(obj, job)
     outdated.note_read(obj, store.folder, bpy.context.scene)
@@ -277,6 +282,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
             record.message = record.message or crossing or missing
     else:
         remove_result(obj)  # left by the replaced bake
+    if frames and record.kind != "BONES":
+        record.message = put_attributes(obj, context, store, frames) or record.message
     bake_messages.note_warnings(obj, job)
     record.status, record.frames = status, len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
@@ -288,7 +295,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     outdated.note_shown(obj, store.folder, bpy.context.scene, record.shows != shows)
     record.stale, record.shows = "", shows
     if frames:
-        note_report(obj, store)
+        bake_messages.note_report(obj, store)
     elif status == "FAILED" and discard_bare(store):
         record.folder = record.size = ""
     if frames and record.kind == "BONES":
@@ -353,6 +360,8 @@ def kept_otherwise(obj: Any) -> bool:
     record, modes = obj.sinew.bake, wanted_modes(obj)
     if record.status == "NONE" or not record.frames or record.kind == "BONES":
         return False
+    if record.attributes.split() != wanted_attributes(obj):
+        return True
     return record.kind != obj.sinew.result or bool(modes and record.modes and record.modes != modes)
 
 
@@ -405,19 +414,6 @@ def report_of(obj: Any) -> BakeReport:
     if not store.frames():
         raise StoreError(f"“{obj.name}” has no baked frames.", "Bake it first.")
     return read_report(store)
-
-
-def note_report(obj: Any, store: FrameStore) -> None:
-    """Store the solver report of a bake in the bake record, for the panel. If frames did not converge and the record
-    has no message, a warning is stored too.
-    """
-    from ...core.jobs.results.bake_report import read_report
-
-    record, report = obj.sinew.bake, read_report(store)
-    record.report = "\n".join(report.summary())
-    record.linear_solver = report.linear_solver
-    record.message = record.message or report.warning()
-    forecasts.note_pace(store.job(), record, sum(frame.steps for frame in report.frames), report.seconds)
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:

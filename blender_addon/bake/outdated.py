@@ -161,7 +161,8 @@ def _present() -> Dependencies:
         if obj.type == "MESH":
             record = obj.sinew.bake
             are_ours = record.on_itself and record.kind == "KEYS"
-            made |= {record.result, record.nodes, obj.data.shape_keys if are_ours else None}
+            made |= {record.result, record.nodes, record.attribute_nodes}
+            made |= {obj.data.shape_keys if are_ours else None}
         made.add(obj.sinew.skeleton.result)
     return uses(made - {None})
 

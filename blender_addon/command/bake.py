@@ -28,7 +28,7 @@ from ..setup import defaults
 from ..window.stepwise import at_once
 from .bodies import all_in_one, bodies_of_scene, check_loaded
 from .console import ConsoleReporter, say
-from .export import check_formats, export_bodies
+from .export import EngineForm, check_formats, export_bodies
 from .plan import tell_plan
 from .render import render_frames
 from .scenes import active, in_scene
@@ -58,7 +58,8 @@ def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: ConsoleReport
         if options.dry_run:
             return 0
         blend = Path(options.output or bpy.data.filepath).absolute()
-        export_bodies(bodies, options.export, blend, keep_current, tell)
+        form = EngineForm(options.engine_form.upper(), count=options.engine_count)
+        export_bodies(bodies, options.export, blend, keep_current, form, tell)
         if options.render:
             render_frames(say, caught, keep_current)
             if caught:

@@ -100,6 +100,8 @@ def _bake_words(options: argparse.Namespace) -> list[str]:
     given += [f"--solver={options.solver}"] if options.solver else []
     given += [f"--result={options.result}"] if options.result else []
     given += [f"--export={word}" for word in options.export]
+    given += [f"--engine-form={options.engine_form}"] if options.engine_form != "targets" else []
+    given += [f"--engine-count={options.engine_count}"] if options.engine_count else []
     given += [f"--scene={options.scene}"] if options.scene else []
     return [*given, *(["--dry-run"] if options.dry_run else [])]
 

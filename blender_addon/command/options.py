@@ -112,8 +112,17 @@ def _how(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--result", choices=("keys", "nodes", "cache"), help=f"form in which the .blend stores the result; {kinds}"
     )
-    export = "also write the bodies to an Alembic or USD file, beside the .blend and named like it; may be repeated"
-    made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
+    export = "also write the bodies to a file, beside the .blend and named like it; may be repeated"
+    made.add_argument("--export", choices=("abc", "usd", "glb", "fbx"), action="append", default=[], help=export)
+    forms = "form of the bodies in .glb and .fbx files: few morph targets, one a frame, or bones (default: targets)"
+    made.add_argument("--engine-form", choices=("targets", "frames", "skeleton"), default="targets", help=forms)
+    made.add_argument(
+        "--engine-count",
+        type=int,
+        default=0,
+        metavar="N",
+        help="number of targets or bones (default: for 1 %% of error)",
+    )
     made.add_argument(
         "--dry-run", action="store_true", help="check everything and report what would be done; write nothing"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...core.foundation.errors import StoreError
-from ...core.jobs.checks.disk_space import ToBake, check_disk_space
+from ...core.jobs.checks.disk_space import check_disk_space
 from ...core.jobs.job.job import Job
 from ...core.jobs.store.frame_store import FrameStore
 from ..bake import bake_messages, baking
@@ -30,7 +30,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: ConsoleRepo
     begins, why = _first_frame(obj, job, options)
     if begins == job.frame_start:
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
-        check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
+        check_disk_space(baking.to_bake(obj, job, FrameStore(folder)))
     in_renders = body_words(obj, bpy.context.scene), bake_messages.colliders_in_renders(obj, bpy.context)
     found = obj.sinew.stack_warning, bake_messages.nowhere_words(job), bake_messages.no_pin_words(obj, job), *in_renders
     for warning in filter(None, found):

@@ -123,10 +123,10 @@ def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) 
     modifiers. Otherwise these are the modifiers of ``obj`` after the position at which it is simulated. With
     ``in_renders``, modifiers shown only in renders are included.
     """
-    nodes = obj.sinew.bake.nodes
+    own = {obj.sinew.bake.nodes, obj.sinew.bake.attribute_nodes} - {None}
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
     shown = [m for m in later if (m.show_viewport or in_renders and m.show_render) and not is_own_cache(m)]
-    return [m for m in shown if m.type != "NODES" or nodes is None or m.node_group != nodes]
+    return [m for m in shown if m.type != "NODES" or m.node_group not in own]
 
 
 def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:

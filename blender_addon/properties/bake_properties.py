@@ -38,6 +38,40 @@ STATUSES = (
 )
 
 
+class SinewAttributes(bpy.types.PropertyGroup):
+    """Results that a bake writes as named attributes of vertices, ``sinew_stress`` and so on."""
+
+    stress: switch(
+        "Stress",
+        "Attribute sinew_stress, Pa: von Mises stress of the tetrahedra at the surface. Frames on disk grow by a "
+        "sixth, and frames that were baked without it have to be baked again",
+    )
+    stretch: switch(
+        "Stretch",
+        "Attribute sinew_stretch, no unit: largest principal stretch of the surface, 1 at rest, 1.2 where it is "
+        "20 % longer",
+    )
+    compression: switch(
+        "Compression",
+        "Attribute sinew_compression, no unit: least principal stretch of the surface, 1 at rest, 0.8 where it is "
+        "20 % shorter",
+    )
+    pressure: switch(
+        "Contact Pressure",
+        "Attribute sinew_pressure, Pa: pressure of contact with other bodies, colliders and the body itself",
+    )
+    displacement: switch(
+        "Displacement",
+        "Attribute sinew_displacement, in the object's axes and Blender units: vector from the rest shape to the baked "
+        "shape",
+    )
+    velocity: switch(
+        "Velocity",
+        "Attribute sinew_velocity, in the object's axes and Blender units per second: difference of the frames before "
+        "and after, divided by their time",
+    )
+
+
 class SinewVibration(bpy.types.PropertyGroup):
     """Vibration of a subspace, and the vibration of the full mesh that it is matched with."""
 
@@ -70,6 +104,8 @@ class SinewBake(bpy.types.PropertyGroup):
     modes: integer("Modes", "Number of modes that Geometry Nodes were fitted with; 0 if they use the solver's modes")
     error: text("Error", "Error of the Geometry Nodes that were fitted to the frames")
     nodes: pointer("Nodes", "Geometry Nodes that play the result", type=bpy.types.NodeTree)
+    attributes: text("Attributes", "Names of the results that are attributes of the displayed bake")
+    attribute_nodes: pointer("Attribute Nodes", "Geometry Nodes that play the attributes", type=bpy.types.NodeTree)
     result: pointer("Result", "Object that carries the baked shapes", type=bpy.types.Object)
     left_behind: text(
         "Left Behind",
@@ -118,4 +154,4 @@ class SinewBake(bpy.types.PropertyGroup):
     report: text("Solver Report", "Summary of the solver's steps in the last bake")
 
 
-CLASSES = (SinewVibration, SinewBake)
+CLASSES = (SinewAttributes, SinewVibration, SinewBake)

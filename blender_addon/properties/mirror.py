@@ -58,16 +58,19 @@ switch, text, integer, number, vector, menu, pointer, collection = (
 """Property constructors, which take a label and a description."""
 weights = partial(text, search=search_weights)
 """Constructor of a text property with the name of a vertex group, or of an attribute that replaces it."""
+LONG_LABEL = 11
+"""Largest number of characters of a label to which a unit is appended."""
 _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
     """Return a Blender property that mirrors the field ``name`` of ``settings``: type, range, default and help.
 
-    The default ``label`` is the field's name. The field's unit is appended to the label. ``options`` are keyword
-    arguments of the property's constructor. ``unit="LENGTH"`` leaves the unit out of the label, since Blender displays
-    the unit with the value. ``items`` may be a callback of :mod:`choices` that returns enum items. ``default`` is
-    required if the field's default is None.
+    The default ``label`` is the field's name. The field's unit is appended, unless the label is longer than
+    ``LONG_LABEL`` characters: a panel would cut it off. ``options`` are keyword arguments of the property's
+    constructor. ``unit="LENGTH"`` leaves the unit out of the label, since Blender displays the unit with the value.
+    ``items`` may be a callback of :mod:`choices` that returns enum items. ``default`` is required if the field's
+    default is None.
     """
     field = field_of(settings, name)
     low, high = field.metadata.get("range", (None, None))
@@ -76,7 +79,7 @@ def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
     own = options.get("default", field.default)
     default = number_of(own) if callable(options.get("items")) else own
     label = label or name.replace("_", " ").title()
-    words = f"{label} ({unit})" if unit else label
+    words = f"{label} ({unit})" if unit and len(label) <= LONG_LABEL else label
     if unit == "m/s":
         options.setdefault("precision", 4)  # speeds of slow creeping, which two digits would show as 0
     return _KINDS[type(own)](words, field.metadata["help"], **{**bounds, **options, "default": default})

@@ -1,17 +1,15 @@
 """Settings of a body, ``Object.sinew``, mirrored from the library's settings.
 
-Stiffness is stored as its base-10 logarithm, which F-curves interpolate. So half-way between keys of 1e4 and 1e8 Pa the
-stiffness is 1e6 Pa. Without the logarithm it would be 5e7 Pa, nearly as stiff as the second key.
+Stiffness is stored as its base-10 logarithm, which F-curves interpolate: half-way from 1e4 to 1e8 Pa it is 1e6.
 """
 
 # No ``from __future__ import annotations``: Blender reads the annotations as values.
-import math
 from typing import Any
 
 import bpy
 from bpy.props import PointerProperty
 
-from ...core.foundation.schema.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.foundation.schema.settings import DepthSettings, ResolutionSettings, SolverSettings
 from ...core.foundation.schema.solver_kinds import own_settings
 from ..blend_data.list_animation import animated
 from . import (
@@ -27,24 +25,22 @@ from . import (
     pick_properties,
     scene_properties,
 )
-from .bake_properties import RESULTS, SinewBake
+from .bake_properties import RESULTS, SinewAttributes, SinewBake
 from .compare_properties import SinewCompare
 from .cut_properties import SinewCuts
 from .field_weights import SinewFieldWeights
 from .joint_properties import SinewArmature, SinewJoint, SinewSkeleton
 from .live_properties import SinewLive
-from .matter_properties import SinewMatter
+from .matter_properties import SinewMatter, SinewShader, in_its_unit, logarithm
 from .mirror import (
     ANIMATED,
     OVERRIDABLE,
     collection,
-    field_of,
     integer,
     menu,
     mirrored,
     number,
     pointer,
-    stiffness_of,
     switch,
     text,
     weights,
@@ -110,8 +106,6 @@ STACK_POSITIONS = (
         "Simulate the shape after a chosen modifier; later modifiers act on the result",
     ),
 )
-STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
-
 REGIONS = (
     ("OBJECT", "Object", "One closed mesh"),
     ("COLLECTION", "Collection", "All closed meshes of a collection, such as a skeleton"),
@@ -121,29 +115,6 @@ DEPTHS = (
     ("SHELL", "Shell", "From the surface of the body to the depth in the field Down To. Overrides painted materials"),
     ("CORE", "Core", "Deeper below the surface than the depth in the field Down To. Overrides painted materials"),
 )
-
-
-def _unit_size(material: Any) -> float:
-    return next(size for name, _, size in choices.STIFFNESS_UNITS if name == material.stiffness_unit)
-
-
-def _logarithm(label: str, noun: str, default: float) -> Any:
-    words = f"Base-10 logarithm of Young's modulus in Pa{noun}, for keyframes: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa"
-    bounds = {word: math.log10(bound) for word, bound in zip(("min", "max"), STIFFNESS_RANGE)}
-    return number(label, words, options=ANIMATED, default=math.log10(default), **bounds)
-
-
-def _in_its_unit(kept: str, label: str, words: str) -> Any:
-    """Return a property that shows the Young's modulus stored in ``kept`` in the material's unit."""
-
-    def _get(self: Any) -> float:
-        return stiffness_of(getattr(self, kept)) / _unit_size(self)
-
-    def _set(self: Any, value: float) -> None:
-        low, high = STIFFNESS_RANGE
-        setattr(self, kept, math.log10(min(max(value * _unit_size(self), low), high)))
-
-    return number(label, words, get=_get, set=_set, min=0.0, precision=3, step=100)
 
 
 def _is_mesh(self: Any, candidate: Any) -> bool:
@@ -157,32 +128,19 @@ def _is_region(self: Any, candidate: Any) -> bool:
 class SinewMaterial(SinewMatter, bpy.types.PropertyGroup):
     """Physical material of a body, and where it is: vertex group, regions and depth."""
 
-    # Library overrides are applied in this order, so the unit precedes the value, and the value the stored logarithm.
-    stiffness_unit: menu(
-        "Unit",
-        "Unit in which the stiffness is shown; changing it does not change the stiffness",
-        items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
-        default="KPA",
-    )
-    stiffness_value: _in_its_unit(
-        "log_stiffness",
-        "Stiffness",
-        "Young's modulus, in the unit beside it: flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
-    )
-    log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
     fitted: number(
         "Fitted", "Base-10 logarithm of the stiffness, Pa, that Sinew chose from the body's size; 0 if it chose none"
     )
     use_range: switch(
         "Painted Range", "Vary the stiffness between two values by the weights of a vertex group, the stiffness map"
     )
-    painted_value: _in_its_unit(
+    painted_value: in_its_unit(
         "log_painted_stiffness",
         "Where Painted",
         "Young's modulus where the stiffness map has weight 1, in the unit above; Stiffness applies at weight 0. "
         "Between them it is interpolated logarithmically: weight 0.5 between 10 kPa and 1 MPa gives 100 kPa",
     )
-    log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map has weight 1", 1e6)
+    log_painted_stiffness: logarithm("Log Full Stiffness", " where the stiffness map has weight 1", 1e6)
     stiffness_map: weights("Stiffness Map", "Vertex group, or attribute, whose weights vary this material's stiffness")
     vertex_group: weights(
         "Map",
@@ -412,6 +370,7 @@ class SinewObject(bpy.types.PropertyGroup):
         max=64,
     )
 
+    attributes: pointer("Attributes", "Results that nodes read by name", type=SinewAttributes)
     bake: pointer("Bake", "Record of the last bake", type=SinewBake)
     compare: pointer("Compare", "Settings of the comparison with the bake", type=SinewCompare)
     live: pointer("Live", "Settings of live mode", type=SinewLive)
@@ -429,22 +388,24 @@ MODULES = (
 CLASSES = (
     *muscle_properties.CLASSES,
     SinewMaterial,
+    SinewShader,
     *(group for module in MODULES for group in module.CLASSES),
     SinewObject,
 )
 
 
 def register() -> None:
-    """Register the property groups and add them to objects and scenes."""
+    """Register the property groups and add them to data-blocks."""
     for group in CLASSES:
         bpy.utils.register_class(group)
     bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject, override=OVERRIDABLE)
     bpy.types.Armature.sinew = PointerProperty(name="Sinew", type=SinewArmature, override=OVERRIDABLE)
+    bpy.types.Material.sinew = PointerProperty(name="Sinew", type=SinewShader, override=OVERRIDABLE)
     bpy.types.Scene.sinew = PointerProperty(name="Sinew", type=scene_properties.SinewScene)
 
 
 def unregister() -> None:
     """Remove the property groups."""
-    del bpy.types.Object.sinew, bpy.types.Armature.sinew, bpy.types.Scene.sinew
+    del bpy.types.Object.sinew, bpy.types.Armature.sinew, bpy.types.Material.sinew, bpy.types.Scene.sinew
     for group in reversed(CLASSES):
         bpy.utils.unregister_class(group)

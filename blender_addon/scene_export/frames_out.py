@@ -29,6 +29,7 @@ from . import bone_action, handles_out, mesh_cache, shape_keys
 from .between_frames import bulges, bulges_of_handles, smaller_words
 from .followers import left_behind_words
 from .original_coordinates import add_shape, original_coordinates, set_coordinates
+from .result_attributes import remove_attributes
 
 KINDS: dict[str, ModuleType] = {
     "KEYS": shape_keys,
@@ -248,6 +249,7 @@ def _detach(obj: Any) -> Any | None:
     result = record.result
     record.result = None
     alone = result is not None and not any(other.sinew.bake.result == result for other in others)
+    remove_attributes(obj, obj, result if alone else None)
     nodes, record.nodes = record.nodes, None
     if nodes is not None:
         if alone:

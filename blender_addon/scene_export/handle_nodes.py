@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
+from ..blend_data.node_trees import NodeBuilder, modifier_group
 
 ATTRIBUTE = "Sinew Weight "
 """Prefix of the names of the weight attributes, before the index of the handle."""
 ROWS = ("Along X", "Along Y", "Along Z", "Shift")
-_OBJECT_NODE = "Handles"
+SOURCE = "Handles"
+"""Name of the node with the object that is sampled."""
 
 
 def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float, float], size: float) -> Any:
@@ -26,19 +27,15 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     weight w_0 = 1. The handle matrices act on the homogeneous coordinates ``[(p - centre) / size, 1]`` of the position
     p.
     """
-    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
-    group.is_modifier = True
-    for direction in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
-    tree = _Tree(group)
-    entry, leave = tree.node("NodeGroupInput"), tree.node("NodeGroupOutput")
+    group, entry, leave = modifier_group(name)
+    tree = NodeBuilder(group)
     source = tree.node("GeometryNodeObjectInfo", Object=handles)
-    source.name = source.label = _OBJECT_NODE
+    source.name = source.label = SOURCE
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
 
     def rows(first: Any) -> list[Any]:
         """Return four sockets, the rows of a handle's (4,3) matrix, stored as vertices from the index ``first``."""
-        return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
+        return [tree.sample(mesh, "FLOAT_VECTOR", position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")
     begin.pair_with_output(end)
@@ -71,61 +68,5 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
 
 def handles_of(group: Any) -> Any | None:
     """Return the handle object of a node group, or None if the group has none."""
-    node = group.nodes.get(_OBJECT_NODE) if group is not None else None
+    node = group.nodes.get(SOURCE) if group is not None else None
     return node.inputs["Object"].default_value if node is not None and "Object" in node.inputs else None
-
-
-class _Tree:
-    """Builder of a node tree. Inputs are values, or output sockets of other nodes."""
-
-    def __init__(self, group: Any) -> None:
-        self._group = group
-
-    def node(self, kind: str, **inputs: Any) -> Any:
-        """Add a node and set its inputs."""
-        node = self._group.nodes.new(kind)
-        self.fill(node, **inputs)
-        return node
-
-    def fill(self, node: Any, **inputs: Any) -> None:
-        """Set inputs of a node by name."""
-        for name, value in inputs.items():
-            self._set(next(s for s in node.inputs if s.name == name and s.enabled), value)
-
-    def _set(self, socket: Any, value: Any) -> None:
-        if isinstance(value, bpy.types.NodeSocket):
-            self._group.links.new(value, socket)
-        else:
-            socket.default_value = value
-
-    def vector(self, operation: str, *values: Any) -> Any:
-        """Return the output of a new Vector Math node."""
-        return self._operation("ShaderNodeVectorMath", operation, values)
-
-    def math(self, operation: str, *values: Any) -> Any:
-        """Return the output of a new Math node."""
-        return self._operation("ShaderNodeMath", operation, values)
-
-    def _operation(self, kind: str, operation: str, values: tuple) -> Any:
-        node = self._group.nodes.new(kind)
-        node.operation = operation
-        for socket, value in zip(node.inputs, values):
-            self._set(socket, value)
-        return node.outputs[0]
-
-    def sample(self, mesh: Any, position: Any, index: Any) -> Any:
-        """Return a socket with ``position`` at the vertex ``index`` of a mesh."""
-        node = self._group.nodes.new("GeometryNodeSampleIndex")
-        node.data_type, node.domain = "FLOAT_VECTOR", "POINT"
-        self.fill(node, Geometry=mesh, Value=position, Index=index)
-        return next(socket for socket in node.outputs if socket.enabled)
-
-    def arrange(self) -> None:
-        rank = dict.fromkeys(self._group.nodes, 0)
-        for _ in range(len(rank)):
-            for link in self._group.links:
-                rank[link.to_node] = max(rank[link.to_node], rank[link.from_node] + 1)
-        rows: dict[int, int] = {}
-        for node, column in rank.items():
-            rows[column] = rows.get(column, 0) + 1
-            node.location = (220.0 * column, -400.0 * rows[column])

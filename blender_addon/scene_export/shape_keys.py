@@ -49,17 +49,25 @@ def write_keys(
 def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[int]) -> None:
     if len(keys.key_blocks) == 1:
         return
-    # A separate action: since 4.4 Blender would otherwise add the curves to the object's action.
-    keys.animation_data_create().action = bpy.data.actions.new(f"{keys.user.name} Bake")
-    keys.keyframe_insert("eval_time", frame=0.0)  # creates the collection of curves in every Blender version
-    (curves,) = curves_of(keys)
-    curves.clear()
+    curves = new_curves(keys, f"{keys.user.name} Bake")
     for k in range(0 if has_rest else 1, len(times)):
         near = slice(max(k - 1, 0), k + 2)
         curve = curves.new(f"key_blocks[{k + has_rest}].value")
         fill_linear(curve, times[near], (np.arange(len(times))[near] == k).astype(float))
     for number, k in enumerate(turning, len(times) + has_rest):
         fill_arc(curves.new(f"key_blocks[{number}].value"), float(times[k]), float(times[k + 1]))
+
+
+def new_curves(keys: Any, name: str) -> Any:
+    """Return the empty collection of F-curves of a new action ``name`` of a mesh's shape keys.
+
+    A separate action: since 4.4 Blender would otherwise add the curves to the object's action.
+    """
+    keys.animation_data_create().action = bpy.data.actions.new(name)
+    keys.keyframe_insert("eval_time", frame=0.0)  # creates the collection of curves in every Blender version
+    (curves,) = curves_of(keys)
+    curves.clear()
+    return curves
 
 
 def remove(obj: Any, _nodes: Any, shared: bool) -> None:

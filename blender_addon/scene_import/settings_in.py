@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any, TypeVar
@@ -25,6 +26,8 @@ from .animation_in import EvaluatedFrame
 from .mesh_in import acceleration_scale, unit_scale
 
 Settings = TypeVar("Settings")
+SUFFIX = re.compile(r"\.\d{3,}$")
+"""Number that Blender appends to a name that another data-block has."""
 GRAVITY = frozenset({"gravity", "use_gravity"})
 """Data paths of a scene's gravity."""
 LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][0]
@@ -42,11 +45,20 @@ def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: fl
 
 def material_settings(material: Any) -> MaterialSettings:
     """Return the settings of a physical material."""
-    plastic = PLASTICITY if material.yield_strain else ()
-    names = "name", "poissons_ratio", "density", "energy", *own_parameters(material.energy), *plastic
     painted = stiffness_of(material.log_painted_stiffness) if material.use_range else None
-    stiffness = stiffness_of(material.log_stiffness)
-    return _taken(MaterialSettings, material, names, youngs_modulus=stiffness, painted_modulus=painted)
+    return _matter_settings(material, material.name, painted_modulus=painted)
+
+
+def shader_settings(shader: Any) -> MaterialSettings:
+    """Return the physical values that a Blender material carries. Raises MaterialError if a value is not valid."""
+    return _matter_settings(shader.sinew, SUFFIX.sub("", shader.name))
+
+
+def _matter_settings(matter: Any, name: str, **others: Any) -> MaterialSettings:
+    plastic = PLASTICITY if matter.yield_strain else ()
+    names = "poissons_ratio", "density", "energy", *own_parameters(matter.energy), *plastic
+    stiffness = stiffness_of(matter.log_stiffness)
+    return _taken(MaterialSettings, matter, names, name=name, youngs_modulus=stiffness, **others)
 
 
 def moduli_at(moment: EvaluatedFrame) -> list[float]:

@@ -139,3 +139,21 @@ def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray
     weights = group_weights(obj, mesh, [name])[:, 0]
     vertices = np.flatnonzero(weights > 0.0).astype(np.int32)
     return vertices, weights[vertices]
+
+
+def shader_shares(obj: Any, shader: Any) -> tuple[np.ndarray, bool]:
+    """Return the fraction of each vertex's faces that show the Blender material ``shader``, (n,), and whether all faces
+    show it. Vertices without faces have the fraction 0.
+    """
+    mesh = obj.data
+    shows = np.array([slot.material == shader for slot in obj.material_slots] or [False])
+    slots, corners, vertices = (
+        np.empty(count, dtype=np.int32) for count in (len(mesh.polygons), len(mesh.polygons), len(mesh.loops))
+    )
+    mesh.polygons.foreach_get("material_index", slots)
+    mesh.polygons.foreach_get("loop_total", corners)
+    mesh.loops.foreach_get("vertex_index", vertices)
+    shown = shows[slots.clip(0, len(shows) - 1)]  # Blender shows the last slot on faces whose slot does not exist
+    faces = np.bincount(vertices, minlength=len(mesh.vertices))
+    shares = np.bincount(vertices, np.repeat(shown, corners), len(mesh.vertices)) / np.maximum(faces, 1)
+    return shares, bool(shown.all())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from ..properties.matter_properties import STIFFNESS_RANGE
 from ..properties.mirror import clean, stiffness_of
-from ..properties.properties import STIFFNESS_RANGE
 from ..scene_import.mesh_in import length_factor
 from ..scene_import.settings_in import gravity_on, material_settings
 from ..translations.translate import marked, translated

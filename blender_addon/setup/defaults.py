@@ -122,13 +122,18 @@ def holding_strength(obj: Any, scene: Any) -> float:
 def fill_material(material: Any, settings: MaterialSettings) -> None:
     """Copy ``settings`` to a material of a body. The stiffness counts as not fitted to the body's size."""
     material.property_unset("fitted")
-    material.log_stiffness = math.log10(settings.youngs_modulus)
-    material.stiffness_unit = fitting_unit(settings.youngs_modulus)
-    for name in ("poissons_ratio", "density", "energy", "stiffening", *PLASTICITY):
-        setattr(material, name, getattr(settings, name))
+    fill_matter(material, settings)
     material.use_range = settings.painted_modulus is not None
     if settings.painted_modulus is not None:
         material.log_painted_stiffness = math.log10(settings.painted_modulus)
+
+
+def fill_matter(matter: Any, settings: MaterialSettings) -> None:
+    """Copy stiffness, density, energy and plasticity to a physical material, or to the values of a Blender material."""
+    matter.log_stiffness = math.log10(settings.youngs_modulus)
+    matter.stiffness_unit = fitting_unit(settings.youngs_modulus)
+    for name in ("poissons_ratio", "density", "energy", "stiffening", *PLASTICITY):
+        setattr(matter, name, getattr(settings, name))
 
 
 def fill_muscle(muscle: Any, settings: MuscleSettings) -> None:

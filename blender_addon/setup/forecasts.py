@@ -13,6 +13,7 @@ import bpy
 from ...core.foundation.errors import SinewError
 from ..objects.contact_groups import group_of
 from ..objects.modifier_stack import DEFORMING, later_modifiers, stack_position
+from ..scene_export.result_attributes import value_bytes, wanted_attributes
 from ..translations.translate import translated
 from .measure_in import measured_body
 from .unit_format import two_digits
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 COARSE = 4.0
 """Distance of neighbouring vertices, in cells, from which a surface is too coarse to show the deformation."""
+SMALL = 1e6
+"""Size of attributes, bytes, that is not worth a line."""
 FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
 """Modifiers that refine a mesh."""
 
@@ -71,13 +74,29 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
 def disk_words(obj: Any, context: Any) -> str:
     """Return the estimated size of a bake on disk, as text."""
     from ...core.jobs.checks.costs import frame_bytes, size_words
+
+    frames = _frame_count(obj, context) + obj.sinew.pre_roll
+    points, has_cache = _measure(obj, context)[1], obj.sinew.result == "CACHE"
+    frames_alone = frame_bytes(points, frames, has_cache, obj.sinew.attributes.stress)
+    cost = _cost(obj, context)
+    return size_words(two_digits(frames_alone + (cost.disk if cost is not None else 0.0)))
+
+
+def attribute_words(obj: Any, context: Any) -> str:
+    """Return the estimated size of a body's attributes in the .blend, as text. Empty if it is small."""
+    from ...core.jobs.checks.costs import size_words
+
+    size = value_bytes(wanted_attributes(obj), _measure(obj, context)[1], _frame_count(obj, context))
+    if size < SMALL:
+        return ""
+    return translated("The attributes will need about {size} in the .blend", size=size_words(two_digits(size)))
+
+
+def _frame_count(obj: Any, context: Any) -> int:
     from ..scene_import.settings_in import frame_range
 
     first, last = frame_range(obj.sinew, context.scene)
-    frames = max(0, last - first + 1 + obj.sinew.pre_roll)
-    frames_alone = frame_bytes(_measure(obj, context)[1], frames, obj.sinew.result == "CACHE")
-    cost = _cost(obj, context)
-    return size_words(two_digits(frames_alone + (cost.disk if cost is not None else 0.0)))
+    return max(0, last - first + 1)
 
 
 def _cost(obj: Any, context: Any) -> Cost | None:

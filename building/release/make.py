@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
-from .. import environments, extension_zip, lock, project
+from .. import environments, extension_zip, lock, project, wheels
 from ..platforms import PLATFORMS
 from ..project import DIST, ROOT, BuildError
-from ..wheels import sha256
 from . import bill_of_materials, library, repository
 
 FOLDER = DIST / "release"
@@ -19,27 +19,37 @@ CHECKSUMS = "SHA256SUMS"
 
 
 def run(tag: str | None = None) -> int:
-    """Make the release, and return 0. Raise BuildError if the checkout has changes that are not committed, or if
-    ``tag`` is not the tag of this version.
+    """Make the release, and return 0. Raise BuildError if the checkout has changes that are not committed, if
+    ``tag`` is not the tag of this version, or if a download fails; an earlier release stays then.
     """
     check_commit()
     notes = release_notes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), tag)
     environments.ensure("release")
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    repository.make(_zips(FOLDER / "repository"))
-    for folder, tetgen in (("all_pythons", False), ("tetgen", True)):
-        for platform in PLATFORMS:
-            repository.validate(extension_zip.build(None, platform, tetgen, FOLDER / folder))
-    library.build(FOLDER / "library")
-    name = f"{project.extension()['id']}-{project.version()}"
-    (FOLDER / f"{name}.cdx.json").write_text(bill_of_materials.text(lock.read()), encoding="utf-8", newline="\n")
-    (FOLDER / "NOTES.md").write_text(notes, encoding="utf-8", newline="\n")
-    files = sorted(path for path in FOLDER.rglob("*") if path.is_file())
-    lines = [f"{sha256(path)}  {path.name}\n" for path in files]  # a page of downloads has no folders
-    (FOLDER / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
-    for path in files:
+    wheels.fetch(lock.read())
+    FOLDER.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="release-", dir=FOLDER.parent) as scratch:
+        made = Path(scratch) / FOLDER.name
+        _fill(made, notes)
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        made.rename(FOLDER)
+    for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.1f} MB")
     return 0
+
+
+def _fill(folder: Path, notes: str) -> None:
+    """Write all files of the release with these notes into a new ``folder``."""
+    repository.make(_zips(folder / "repository"))
+    for name, tetgen in (("all_pythons", False), ("tetgen", True)):
+        for platform in PLATFORMS:
+            repository.validate(extension_zip.build(None, platform, tetgen, folder / name))
+    library.build(folder / "library")
+    name = f"{project.extension()['id']}-{project.version()}"
+    (folder / f"{name}.cdx.json").write_text(bill_of_materials.text(lock.read()), encoding="utf-8", newline="\n")
+    (folder / "NOTES.md").write_text(notes, encoding="utf-8", newline="\n")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    lines = [f"{wheels.sha256(path)}  {path.name}\n" for path in files]  # a page of downloads has no folders
+    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 def _zips(folder: Path) -> list[Path]:

@@ -79,7 +79,7 @@ CHARTS = {
             "pile of ten boxes": "pile of ten boxes",
             "hairpin in self-contact": "hairpin in self-contact",
         },
-        {"20,000 tets": "20,000 tetrahedra", "100,000": "100,000"},
+        {"20,000": "20,000 tetrahedra", "100,000": "100,000"},
     ),
     "subspace": Chart(
         "subspace.md",

@@ -1,7 +1,7 @@
 """Hooks of MkDocs: pages of the repository outside ``docs/``, lists as GitHub reads them, equations as MathML,
-charts inside their page.
+charts inside their page, clips and downloads of examples.
 
-MkDocs loads this file by itself, so it imports nothing from the package.
+MkDocs loads this file by itself, so it imports only its neighbour.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import clips
 import latex2mathml.converter
 from mkdocs.structure.files import File
 
@@ -30,17 +31,20 @@ _EQUATION = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages of the repository that are outside ``docs``."""
+    """Add the pages of the repository that are outside ``docs``, and the clips and downloads of the gallery."""
     for path, page in PROJECT_PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / path).read_text(encoding="utf-8")))
+    for page, source in clips.files().items():
+        files.append(File.generated(config, page, abs_src_path=str(source)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Relink a page, and separate its lists from paragraphs."""
+    """Relink a page, separate its lists from paragraphs, and link the downloads of the gallery."""
     sources = {target: path for path, target in PROJECT_PAGES.items()}
     path = page.file.src_uri
-    return separate_lists(relink(markdown, sources.get(path, f"docs/{path}"), path))
+    text = separate_lists(relink(markdown, sources.get(path, f"docs/{path}"), path))
+    return clips.add_downloads(text) if path == "manual/examples.md" else text
 
 
 def relink(markdown: str, source: str, page: str) -> str:
@@ -74,8 +78,10 @@ def separate_lists(markdown: str) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Convert the equations of a page to MathML, and insert its charts, whose text has the colour of the page then."""
-    return _CHART.sub(_chart, _EQUATION.sub(_mathml, html))
+    """Convert the equations of a page to MathML, insert its charts, whose text has the colour of the page then, and
+    show clips.
+    """
+    return clips.show_clips(_CHART.sub(_chart, _EQUATION.sub(_mathml, html)))
 
 
 def _chart(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..cli import words_of
 from ..foundation.errors import SettingsError, refusing
 from ..foundation.events import Event
 from ..foundation.schema.declared_types import checked
-from ..foundation.schema.settings import moduli
 from ..jobs.job.groups import grouped_jobs
 from ..jobs.job.job import Job
 from ..jobs.store.frame_store import FrameStore
@@ -130,10 +129,7 @@ def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], Non
 
 def _frame(job: Job, store: FrameStore, prepared: Prepared, number: int) -> Frame:
     at, body, reports = number - job.frame_start, job.body, store.about(number)["reports"]
-    positions, model = store.read(number), prepared.model
-    if body.moduli is not None:
-        scale = prepared.scale(np.log(body.moduli[at] / moduli(body.materials)))
-        model = replace(model, elastic=model.elastic.scaled(model.elements.mean(scale)))
+    positions = store.read(number)
     return Frame(
         body.name,
         number,
@@ -144,5 +140,5 @@ def _frame(job: Job, store: FrameStore, prepared: Prepared, number: int) -> Fram
         store.pressure(number),
         sum(report.get("iterations", 0) for report in reports),
         all(report.get("converged", True) for report in reports),
-        Solid(model, body.surface, prepared.embedding),
+        Solid(prepared.model_at(job, at), body.surface, prepared.embedding),
     )

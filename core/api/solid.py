@@ -140,15 +140,11 @@ class Solid:
 
     def cauchy(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the Cauchy stress ``P F^T / det F`` of each tet, (m,3,3), Pa."""
-        at = self._at(vertices)
-        P, J = self.model.elastic.stress(at), np.linalg.det(at.F)
-        return (P @ at.F.transpose(0, 2, 1) / J[:, None, None])[self.model.elements.of_tet]
+        return self.model.elastic.cauchy(self._at(vertices))[self.model.elements.of_tet]
 
     def von_mises(self, vertices: np.ndarray | None = None) -> np.ndarray:
         """Return the von Mises stress of each tet, (m,), Pa: ``sqrt(3/2)`` times the norm of the Cauchy deviator."""
-        stress = self.cauchy(vertices)
-        deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
-        return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
+        return self.model.elastic.von_mises(self._at(vertices))[self.model.elements.of_tet]
 
     @checked(MeshError)
     def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
@@ -159,6 +155,20 @@ class Solid:
         """
         self._check_shape(of_vertices)
         return self.embedding.apply(of_vertices, self.tets)
+
+    @checked(MeshError)
+    def at_surface(self, of_tets: np.ndarray) -> np.ndarray:
+        """Interpolate values of the tets, such as stresses, to the surface vertices.
+
+        Tet vertices get the mean of their tets, weighted by volume. ``of_tets`` (m,): values of the tets. The result is
+        (s,) for s surface vertices. Raises MeshError if the shape is wrong.
+        """
+        if np.shape(of_tets) != (len(self.tets),):
+            raise MeshError(
+                f"The values of the tets have shape {np.shape(of_tets)}, not {(len(self.tets),)}.",
+                "Pass one number per tet, such as von_mises(frame.vertices).",
+            )
+        return self.embedding.smoothed(of_tets, self.tets, self.volumes)
 
     def _at(self, vertices: np.ndarray | None) -> Deformation:
         return self.model.elastic.deformation(self._positions(vertices))

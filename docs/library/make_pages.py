@@ -1,5 +1,7 @@
-"""Makes the tables of this folder's pages anew, below their marks: ``api.md`` from docstrings, ``scripting.md`` from
-what is registered in Blender. ``.venv/bin/python docs/library/make_pages.py``; tests say when that is due.
+"""Writes tables into pages, each below its mark: ``api.md`` from docstrings, ``scripting.md`` from the operators and
+properties in Blender, and ``docs/manual/materials.md`` from the presets of materials.
+
+Run ``.venv/bin/python docs/library/make_pages.py``. A test fails if a table is out of date.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ ALIASES = {f"{name}Settings": name for name in ("Contact", "Material", "Resoluti
 }
 METHODS = {"Body": ["of_tets", "check"], "Job": ["check", "load", "save"], "Surface": ["of_faces"], "Solver": []}
 """Listed methods of classes that the library uses inside, too; of other classes all are listed."""
+MATERIALS = "../manual/materials.md"
 INTERNAL = "group_members", "group_index", "object_to_world"
 """Fields that interfaces fill in."""
 
@@ -68,6 +71,25 @@ def _names() -> Iterator[str]:
     ):
         lines = [f"| `{name}` | {words} |" for name, words in rows]
         yield "\n".join([f"## {title}", "", "| name | |", "|---|---|", *lines])
+
+
+def materials() -> str:
+    """Return the manual's table of material presets, with the measurements behind them."""
+    from sinew.core.mechanics.materials.presets import MEASURED, PRESETS
+
+    head = "| | Stiffness | Measured | Poisson's Ratio | Density, kg/m³ | Measurement |"
+    rows = [
+        f"| {each.name} | {_pascals(each.youngs_modulus)} | {_pascals(known.lowest)} to {_pascals(known.highest)} | "
+        f"{each.poissons_ratio:g} | {each.density:g} | {known.source[0].upper()}{known.source[1:]} |"
+        for each in PRESETS
+        for known in (MEASURED[each.name],)
+    ]
+    return "\n".join(["## Measured values", "", head, "|---|---|---|---|---|---|", *rows, ""])
+
+
+def _pascals(modulus: float) -> str:
+    unit, size = next(each for each in (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)) if modulus >= each[1])
+    return f"{modulus / size:.3g} {unit}"
 
 
 def _signature(offered: Any) -> str:
@@ -164,13 +186,13 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Write both pages."""
+    """Write the pages."""
     spec = importlib.util.spec_from_file_location("build_addon", HERE.parents[1] / "build_addon.py")
     assert spec and spec.loader
     build_addon = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build_addon)
     build_addon.mount().register()
-    for name, made in (("api.md", api()), ("scripting.md", scripting())):
+    for name, made in (("api.md", api()), ("scripting.md", scripting()), (MATERIALS, materials())):
         (HERE / name).write_text(page(name, made), encoding="utf-8")
 
 

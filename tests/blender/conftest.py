@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -12,6 +13,22 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+
+STATUS = pytest.StashKey[int]()
+"""Exit status of the session."""
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    session.config.stash[STATUS] = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End at once: Blender's module may wait forever at its end after an export to glTF."""
+    if any(name.startswith("io_scene_gltf2.blender.exp") for name in sys.modules):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(config.stash.get(STATUS, 1))
 
 
 @pytest.fixture(scope="session", autouse=True)

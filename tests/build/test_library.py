@@ -58,11 +58,12 @@ def example(installed, tmp_path):
     return result
 
 
-def test_the_api_page_is_made_of_the_docstrings_as_they_are():
+def test_the_pages_are_made_of_docstrings_and_measurements_as_they_are():
     pages = made()
-    assert (LIBRARY / "api.md").read_text(encoding="utf-8") == pages.page("api.md", pages.api()), (
-        "run .venv/bin/python docs/library/make_pages.py"
-    )
+    for name, text in (("api.md", pages.api()), (pages.MATERIALS, pages.materials())):
+        assert (LIBRARY / name).read_text(encoding="utf-8") == pages.page(name, text), (
+            "run .venv/bin/python docs/library/make_pages.py"
+        )
 
 
 def test_everything_that_is_offered_is_documented():

@@ -14,7 +14,7 @@ from PIL import Image
 import build_addon
 
 build_addon.load_building()
-charts = importlib.import_module("sinew_building.site.charts")
+charts, clips = (importlib.import_module(f"sinew_building.site.{name}") for name in ("charts", "clips"))
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, MANUAL, README = ROOT / "docs", ROOT / "docs" / "manual", ROOT / "README.md"
@@ -59,10 +59,29 @@ def test_the_site_has_every_page_and_every_chart_is_of_its_table():
 
 
 def test_the_gallery_shows_every_example():
-    sources = "".join(path.read_text() for path in (ROOT / "blender_addon/examples").rglob("*.py"))
-    labels = re.findall(r'^LABEL = "(.*)"$', sources, re.M)
+    sources = {path.stem: path.read_text() for path in (ROOT / "blender_addon/examples").rglob("*.py")}
+    labels = {name: label[1] for name in sources if (label := re.search(r'^LABEL = "(.*)"$', sources[name], re.M))}
     gallery = (MANUAL / "examples.md").read_text(encoding="utf-8")
-    assert len(labels) == 22 and sorted(re.findall(r"\| \*\*(.*?)\*\*", gallery)) == sorted(labels)
+    assert len(labels) == 22 and sorted(re.findall(r"\| \*\*(.*?)\*\*", gallery)) == sorted(labels.values())
+    assert set(re.findall(r'^    "(\w+)": Shot', (MANUAL / "render_examples.py").read_text(), re.M)) == set(labels)
+
+
+def test_the_site_shows_clips_and_downloads_that_exist(monkeypatch, tmp_path):
+    monkeypatch.setattr(clips, "GALLERY", tmp_path)
+    gallery = (MANUAL / "examples.md").read_text(encoding="utf-8")
+    still = '<img alt="A {0}" src="manual/pictures/example-{0}.jpg" />'
+    bear, face = still.format("jelly-bear"), still.format("six-muscle-face")
+    assert not clips.files() and clips.add_downloads(gallery) == gallery and clips.show_clips(bear) == bear
+    assert 'src="manual/pictures/example-six-muscle-face.webp"' in clips.show_clips(face)
+    for name in [*re.findall(r"example-([\w-]+)\.jpg", gallery), "log"]:
+        (tmp_path / name).with_suffix(".txt" if name == "log" else ".webp").touch()
+    (tmp_path / "jelly-bear.blend").write_bytes(bytes(2_100_000))
+    assert len(clips.files()) == 23 and clips.files()["manual/gallery/jelly-bear.blend"].is_file()
+    (line,) = set(clips.add_downloads(gallery).splitlines()) - set(gallery.splitlines())
+    assert "Bear**" in line and line.endswith(". [Download .blend](gallery/jelly-bear.blend) (2.1 MB) |")
+    shown = clips.show_clips(bear)
+    assert 'alt="A jelly-bear" src="manual/gallery/jelly-bear.webp"' in shown
+    assert 'reduce)" srcset="manual/pictures/example-jelly-bear.jpg"' in shown
 
 
 def test_the_index_names_every_page():
@@ -76,8 +95,10 @@ def test_every_picture_is_shown_and_small():
     shown = re.findall(r"\(docs/manual/(pictures/[^)]+)\)", beginning)
     assert [Path(name).suffix for name in shown].count(".webp") == 1 and len(shown) == 4
     text += "".join(f"({name})" for name in shown)
+    text += (DOCS / "README.md").read_text(encoding="utf-8").replace("(manual/", "(")
     pictures = sorted((MANUAL / "pictures").glob("*"))
     assert len(pictures) >= 10
+    assert sum(picture.stat().st_size for picture in pictures if picture.match("example-*.webp")) < 600_000
     for picture in pictures:
         assert f"(pictures/{picture.name})" in text and picture.stat().st_size < LARGEST[picture.suffix], picture.name
     for picture in pictures:

@@ -51,6 +51,24 @@ def test_a_changed_checkout_is_refused(monkeypatch, tmp_path):
         make.check_commit()
 
 
+def test_without_a_network_an_earlier_release_stays(monkeypatch, tmp_path):
+    """The address of the package index refuses every connection."""
+    earlier = tmp_path / "release" / "NOTES.md"
+    earlier.parent.mkdir()
+    earlier.write_text("Earlier")
+    monkeypatch.setattr(make, "FOLDER", earlier.parent)
+    monkeypatch.setattr(make.wheels, "CACHE", tmp_path / "wheels")
+    monkeypatch.setattr(make, "check_commit", lambda: None)
+    monkeypatch.setattr(environments, "ensure", lambda name: Path(sys.prefix))
+    settings = {"PIP_INDEX_URL": "http://127.0.0.1:9", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": "/dev/null"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(project.BuildError, match="wheels cannot be downloaded .is the package index reachable"):
+        make.run()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["NOTES.md"]
+    assert earlier.read_text() == "Earlier"
+
+
 def test_notes_are_the_topmost_section_and_a_tag_names_the_version():
     version = project.version()
     changelog = f"# Changelog\n\n## {version}\n\n### New\n- One\n\n## 0.0.1\n- Old\n"

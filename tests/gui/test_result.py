@@ -1,4 +1,4 @@
-"""Convert Result in a window: the child finds the handles, one undo takes the result back."""
+"""Convert Result in a window: the child finds the handles, one undo takes the result back. Attributes of the result."""
 
 
 def test_convert_undo_and_back(windowed):
@@ -14,5 +14,8 @@ def test_convert_undo_and_back(windowed):
     bake = ["Suzanne Bake", "Suzanne", ["Suzanne Bake"]]
     assert said["clicked"] == bake and said["source"] == ["Suzanne", "", ["Suzanne"]]
     assert said["baked again"] == [*bake, "DONE"], "what was in the hand stays there"
+    assert said["sent"] == [True, True], "a file, and the scene as it was"
+    assert said["attributes"] == ["sinew_compression", "sinew_pressure", "sinew_stretch"]
+    assert said["material"] == "Stretch Marks and Blush"
     assert said["deleted"][1:] == [0, ["ARMATURE"], 0]
     assert "Traceback" not in result.log, result.log

@@ -86,6 +86,24 @@ class Embedding:
         _interpolate(len(points), self.tet_indices, self.barycentric, X, tets, points)
         return points
 
+    def smoothed(self, of_tets: np.ndarray, tets: np.ndarray, volumes: np.ndarray) -> np.ndarray:
+        """Return values of tets, interpolated to the embedded points, (n,).
+
+        Tet vertices get the mean of the values of their tets, weighted by volume. Values that are not finite are left
+        out; a vertex without a finite value gets 0. Points outside all tets are not extrapolated.
+
+        ``of_tets`` (m,): value of each tet.
+        ``tets`` (m,4): vertex indices.
+        ``volumes`` (m,): weight of each tet.
+        """
+        is_finite = np.isfinite(of_tets)
+        weights = np.where(is_finite, volumes, 0.0)
+        total = np.bincount(tets.ravel(), np.repeat(weights, 4))
+        sums = np.bincount(tets.ravel(), np.repeat(weights * np.where(is_finite, of_tets, 0.0), 4))
+        means = sums / np.where(total > 0.0, total, 1.0)
+        inside = np.maximum(self.barycentric, 0.0)
+        return (means[tets[self.tet_indices]] * inside).sum(axis=1) / inside.sum(axis=1)
+
     @classmethod
     def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
         """Return the embedding of n points from a matrix of interpolation weights.

@@ -89,7 +89,7 @@ class TetMesh:
         """Index of the first copy of each tet of :attr:`whole`."""
         return np.unique(self.origins, return_index=True)[1]
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Longest side of the bounding box at rest, metres."""
         return float(np.ptp(self.rest_positions, axis=0).max())

@@ -80,8 +80,8 @@ TETS_AN_ELEMENT = 2.7
 
 FRAME_HEADER = 4096
 """Bytes of a frame's file beside its positions: the reports of its steps, and the unused end of a disk block."""
-POINT, CACHE_POINT = 24, 12
-"""Bytes per position in a frame's file, and in a point cache."""
+POINT, CACHE_POINT, STRESS_POINT = 24, 12, 4
+"""Bytes per position in a frame's file, in a point cache, and per stress in a frame's file."""
 TET, TET_STATE, TET_MODE, TET_SWING = 79, 30, 3.5, 65
 """Bytes per tetrahedron on disk.
 
@@ -238,12 +238,13 @@ def outside_bytes(job: Job) -> float:
     return BYTES_A_SURFACE_VERTEX * len(job.body.surface.positions) + max(triangles, compared)
 
 
-def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
+def frame_bytes(points: int, frames: int, with_cache: bool = False, with_stress: bool = False) -> float:
     """Return the disk space, bytes, of ``frames`` frames with ``points`` vertices each.
 
-    ``with_cache``: True to add a point cache.
+    ``with_cache``, ``with_stress``: True to add a point cache, and the stress on the surface.
     """
-    return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
+    of_point = POINT + with_cache * CACHE_POINT + with_stress * STRESS_POINT
+    return SPARE * frames * (points * of_point + FRAME_HEADER)
 
 
 def body_bytes(tets: float, solver: SolverSettings, has_contact: bool = False) -> float:

@@ -18,13 +18,14 @@ class ToBake(NamedTuple):
 
     ``kept_frames``: number of first frames in the store that the bake keeps. If 0, the bake first deletes all contents
         of the store.
-    ``with_cache``: True to write a point cache, too.
+    ``with_cache``, ``with_stress``: True to write a point cache, and the stress on the surface, too.
     """
 
     job: Job
     store: FrameStore
     kept_frames: int = 0
     with_cache: bool = False
+    with_stress: bool = False
 
     @property
     def need(self) -> float:
@@ -32,7 +33,8 @@ class ToBake(NamedTuple):
         from .costs import body_bytes, frame_bytes  # loads Numba, which Blender's start must not do
 
         job, points = self.job, len(self.job.body.surface.positions)
-        frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)
+        frames = frame_bytes(points, job.frame_count, self.with_cache, self.with_stress)
+        frames -= frame_bytes(points, self.kept_frames, with_stress=self.with_stress)
         return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.has_contact))
 
 

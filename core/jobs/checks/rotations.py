@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-FLAT = 1e-6
-"""Largest ratio of the second to the first singular value of ``after.T @ before`` (3,3) for collinear points.
-
-Collinear points do not determine a rotation.
-"""
+from ...geometry.animation.rigid_motions import nearest_rotations
 
 
 def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -19,13 +15,9 @@ def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
     ``before``, ``after`` (p,3): positions of p points.
 
-    The sum of squared distances is minimal [Kabsch 1976]. Collinear points give the identity.
+    Collinear points give the identity.
     """
-    U, spread, Vt = np.linalg.svd(after.T @ before)
-    if spread[1] <= FLAT * spread[0]:
-        return np.eye(3)
-    U[:, 2] *= np.sign(np.linalg.det(U @ Vt))
-    return U @ Vt
+    return nearest_rotations(after.T @ before)
 
 
 def rotation_angle(before: np.ndarray, after: np.ndarray) -> float:

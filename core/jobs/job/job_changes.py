@@ -203,3 +203,12 @@ def _number(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(_number, value))})"
     return f"{value:.6g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def equal_parts(before: Job, now: Job) -> set[str]:
+    """Return the names of the job parts, such as pins, that are equal in all common frames of both jobs."""
+    if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
+        return set()
+    end = min(before.frame_end, now.frame_end)
+    then = before.until(end).fingerprints()
+    return {part for part, digest in now.until(end).fingerprints().items() if then[part] == digest} - {"frame range"}

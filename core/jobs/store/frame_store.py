@@ -16,7 +16,8 @@ reported frame.
     meeting.sinew      contact surface of the body, for display only
     handles.sinew      the frames as handles blended by weights (``cached_handles``)
     difference.sinew   distance of the frames from those of another bake; compared.sinew: the key of that bake
-    frame_000012.sinew positions of the render surface, world space, metres; on request, also of the tets' vertices
+    frame_000012.sinew positions (world space, m) and contact pressure of the render surface; on request also its
+                       stress, and positions of the tets' vertices
     lock               exists while a process writes to the store (``store_lock``)
     state_000012.sinew solver state to continue after frame 12 with the same bits; the newest two are kept
 """
@@ -41,7 +42,7 @@ from ...methods.model.state import State
 from ...numerics.optimization.step_report import StepReport
 from ..job.fingerprints import BETWEEN_FRAMES
 from ..job.job import Job
-from ..job.job_changes import described
+from ..job.job_changes import described, equal_parts
 from .store_lock import locked
 
 STORE_FORMAT = 10
@@ -72,11 +73,12 @@ class FrameStore:
         self._known_vertices: int | None = None
 
     @classmethod
-    def create(cls, folder: Path | str, job: Job) -> FrameStore:
+    def create(cls, folder: Path | str, job: Job, with_stress: bool = False) -> FrameStore:
         """Return a store in ``folder`` for a job, and delete earlier frames there.
 
-        Cached results are kept if the earlier job has the same mesh and resolution. Raises a SinewError, and changes
-        nothing, if the job has several bodies or fails ``Job.check``."""
+        Cached results are kept if the earlier job has the same mesh and resolution. ``with_stress``: True if bakes
+        store the stress on the surface, too. Raises a SinewError, and changes nothing, if the job has several bodies or
+        fails ``Job.check``."""
         job.check()
         store, vertices = cls(folder), len(job.body.surface.positions)
         elsewhere = "Choose a folder that can be written: for a .blend, save it elsewhere."
@@ -90,7 +92,8 @@ class FrameStore:
                     remove(store._path(kind))
             # The job is removed first and written last: without it the store does not count as a bake.
             remove(store.folder / "job.npz")
-            write_arrays(store._path("about"), {}, {"format": STORE_FORMAT, "fingerprints": job.fingerprints()})
+            about = {"format": STORE_FORMAT, "fingerprints": job.fingerprints(), "with_stress": with_stress}
+            write_arrays(store._path("about"), {}, about)
             job.save(store.folder / "job.npz")
         store._known_vertices = vertices
         return store
@@ -148,7 +151,7 @@ class FrameStore:
         return found if isinstance(found, dict) else {}
 
     def has_tetrahedra_of(self, job: Job) -> bool:
-        """Return True if the stored tetrahedra fit a job, with the same mesh, resolution and store version."""
+        """Return True if the stored tetrahedra fit a job: mesh, resolution and store version are the same."""
         return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:
@@ -161,7 +164,7 @@ class FrameStore:
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
         if "frame range" in changed and self.exists():
             with contextlib.suppress(StoreError):  # a damaged job counts as different
-                alike = _equal_parts(self.job(), job)
+                alike = equal_parts(self.job(), job)
                 changed = [part for part in changed if part not in alike]
         # A change of one of these parts explains a change of the samples between frames.
         follows = any(part in changed for part in ("pins", "springs", "collisions", "ties", "solver", "animation"))
@@ -178,8 +181,6 @@ class FrameStore:
         except StoreError:
             return {}
 
-    # -- frames -------------------------------------------------------------------------------------------------------
-
     def frames(self) -> list[int]:
         """Return the numbers of the stored frames, ascending. The files are not read."""
         return self._numbers("frame")
@@ -190,10 +191,21 @@ class FrameStore:
         return self._read_frame(frame)[0]["positions"]
 
     def pressure(self, frame: int) -> np.ndarray | None:
-        """Return the contact pressure per surface vertex at a frame, (n,) Pa, or None without contact."""
-        pressure = self._read_frame(frame)[0].get("pressure")
-        fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
-        return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
+        """Return the contact pressure per surface vertex at a frame, (n,) float32 Pa, or None without contact."""
+        return self._on_surface(frame, "pressure")
+
+    def stress(self, frame: int) -> np.ndarray | None:
+        """Return the von Mises stress per surface vertex at a frame, (n,) float32 Pa, or None if it was not stored."""
+        return self._on_surface(frame, "stress")
+
+    def _on_surface(self, frame: int, name: str) -> np.ndarray | None:
+        values = self._read_frame(frame)[0].get(name)
+        fits = values is not None and values.shape == (self._vertices(),) and values.dtype == np.float32
+        return values if fits and np.isfinite(values).all() and (values >= 0.0).all() else None
+
+    def keeps_stress(self) -> bool:
+        """Return True if frames are stored with the stress on the surface."""
+        return self._about().get("with_stress") is True
 
     def vertices(self, frame: int) -> np.ndarray:
         """Return the positions of the tet vertices at a frame, (v,3) m. Raises StoreError if they were not stored."""
@@ -225,13 +237,13 @@ class FrameStore:
         seconds: float = 0.0,
         pressure: np.ndarray | None = None,
         vertices: np.ndarray | None = None,
+        stress: np.ndarray | None = None,
     ) -> None:
         """Store a frame. On return, all data are safe on disk.
 
-        ``surface`` (n,3), m: surface positions.
-        ``state``, ``reports``: solver state to resume from, and reports of the frame's steps.
+        ``surface`` (n,3), m: surface positions. ``state``: solver state to resume from. ``reports``: of all steps.
         ``seconds``: computing time, s.
-        ``pressure`` (n,), Pa: contact pressure.
+        ``pressure``, ``stress`` (n,), Pa: contact pressure, and von Mises stress.
         ``vertices`` (v,3), m: positions of the tet vertices."""
         self.check_whole()
         remove(self._path("handles"))  # fitted to all frames, so a new one makes them stale
@@ -243,6 +255,8 @@ class FrameStore:
             arrays["pressure"] = pressure.astype(np.float32)
         if vertices is not None:
             arrays["vertices"] = vertices
+        if stress is not None:
+            arrays["stress"] = np.minimum(stress, np.finfo(np.float32).max).astype(np.float32)
         write_arrays(self._path("frame", frame), arrays, {**whose, **about})
         for old in self._numbers("state")[:-KEPT_STATES]:
             remove(self._path("state", old))
@@ -333,8 +347,6 @@ class FrameStore:
         self.check_about()  # a damaged description must not be replaced by this entry alone
         write_arrays(self._path("about"), {}, {**self._about(), **about})
 
-    # -- caches -------------------------------------------------------------------------------------------------------
-
     def read_cached(self, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """Return arrays and description of the cached result ``kind``, one of ``CACHED``, or None if unreadable."""
         try:
@@ -373,8 +385,6 @@ class FrameStore:
                 write_arrays(self._path(kind, frame), arrays, about | {"job": self.key()})
         if cached := other.read_cached("handles"):
             self.write_cached("handles", *cached)
-
-    # -- the folder ---------------------------------------------------------------------------------------------------
 
     def size_on_disk(self) -> int:
         """Return the size of all files of the store, bytes."""
@@ -438,12 +448,3 @@ def _is_own(name: str) -> bool:
 
 def _is_time(value: Any) -> bool:
     return isinstance(value, (int, float)) and 0.0 <= value < 1e300  # JSON has integers beyond the range of float
-
-
-def _equal_parts(before: Job, now: Job) -> set[str]:
-    """Return the names of the job parts, such as pins, that are equal in all common frames of both jobs."""
-    if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
-        return set()
-    end = min(before.frame_end, now.frame_end)
-    then = before.until(end).fingerprints()
-    return {part for part, digest in now.until(end).fingerprints().items() if then[part] == digest} - {"frame range"}

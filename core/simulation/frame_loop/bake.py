@@ -28,6 +28,7 @@ from .compile_kernels import load_kernels, warm_up
 from .fit_handles import keep_handles, mode_count
 from .group import GroupStepper, any_contact, simulate_group
 from .single_body import Frame
+from .surface_stress import surface_stress
 
 Member = tuple[Job, FrameStore, int]
 """Body of a group: its job, its store, and the number of skinning modes.
@@ -327,7 +328,8 @@ def _simulate(
             for (job, store, _modes), each, frame, surface, own in zip(members, prepared, frames, surfaces, took):
                 is_wanted = (with_vertices or job.body.muscles) and job.body.tets is None
                 vertices = each.space.vertices(frame.state.positions) if is_wanted else None
-                store.write(last, surface, frame.state, frame.reports, own, frame.pressure, vertices)
+                stress = surface_stress(job, each, frame) if store.keeps_stress() else None
+                store.write(last, surface, frame.state, frame.reports, own, frame.pressure, vertices, stress)
             if not all(report.converged for frame in frames for report in frame.reports):
                 unconverged.append(last)
             ends = [frame.reports[-1] for frame in frames if frame.reports]

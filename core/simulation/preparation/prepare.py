@@ -11,6 +11,7 @@ import numpy as np
 from ...foundation.errors import StoreError
 from ...foundation.events import OnEvent, Phase, ignore
 from ...foundation.progress import OnStepProgress
+from ...foundation.schema.settings import moduli
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
 from ...jobs.checks.memory import check_before_solving, check_before_tetrahedra
@@ -101,6 +102,13 @@ class Prepared:
         ``stiffness`` (K,): natural logarithms of the factors on the moduli of the K materials.
         """
         return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
+
+    def model_at(self, job: Job, frame: int) -> Model:
+        """Return the model with the stiffness of the materials at a frame, counted from 0."""
+        if job.body.moduli is None:
+            return self.model
+        scale = self.scale(np.log(job.body.moduli[frame] / moduli(job.body.materials)))
+        return replace(self.model, elastic=self.model.elastic.scaled(self.model.elements.mean(scale)))
 
     def at_elastic_points(self, of_tets: np.ndarray) -> np.ndarray:
         """Return values at the elements over which elasticity is integrated.

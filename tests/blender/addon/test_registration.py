@@ -72,7 +72,7 @@ def test_the_physics_tab_has_every_panel_and_the_sidebar_what_is_done_often():
     physics = sorted(c.bl_label for c in panels if c.bl_space_type == "PROPERTIES" and c.bl_context == "physics")
     often = [
         *("Sinew", "Physical Materials", "Placement", "Muscle", "Advanced", "Pins", "Collisions", "Advanced", "Live"),
-        *("Resolution", "Simulated Shape", "Solver", "Advice", "Frames and Result", "Compare"),
+        *("Resolution", "Simulated Shape", "Solver", "Advice", "Frames and Result", "Attributes", "Compare"),
     ]
     more = [
         *(

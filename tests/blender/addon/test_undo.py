@@ -31,11 +31,14 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_compare": "its ghost is drawn, and no data-block",
     "SINEW_OT_remove_ghost": "the ghost is drawn, and no data-block",
     "SINEW_OT_export_bake": "writes a file",
+    "SINEW_OT_send_to_engine": "writes a file",
     "SINEW_OT_save_setup": "writes a file",
     "SINEW_OT_copy_report": "fills the clipboard",
     "SINEW_OT_copy_diagnostics": "fills the clipboard",
     "SINEW_OT_save_preset": "writes a file",
     "SINEW_OT_remove_preset": "deletes a file",
+    "SINEW_OT_add_asset_library": "changes Blender's preferences",
+    "SINEW_OT_remove_asset_library": "changes Blender's preferences",
     "SINEW_OT_show_stiffness": "shows a number",
     "SINEW_OT_settle": "starts work; its result comes by apply_settled",
     "SINEW_OT_find_vibrations": "starts work; what it tells is true whatever is undone",
@@ -48,7 +51,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_live_grab": "live mode leaves the scene as it was",
     "SINEW_OT_live_record": "the take comes by apply_take",
 }
-IN_A_WINDOW = {"SINEW_OT_pick", "SINEW_OT_paint_stroke", "SINEW_OT_apply_take"}
+IN_A_WINDOW = {"SINEW_OT_pick", "SINEW_OT_paint_stroke", "SINEW_OT_apply_take", "SINEW_OT_apply_asset"}
 """Their undo is tested where there is a mouse (``tests/gui``)."""
 
 
@@ -83,6 +86,7 @@ def state() -> dict[str, Any]:
     return {
         "settings": values(body.sinew),
         "settings of the scene": values(bpy.context.scene.sinew),
+        "physical values": [values(shader.sinew) for shader in bpy.data.materials],
         "settings of others": [values(obj.sinew) for obj in bpy.data.objects if obj != body],
         "weights": [[(element.group, element.weight) for element in v.groups] for v in body.data.vertices],
         "groups": [group.name for group in body.vertex_groups],
@@ -235,6 +239,17 @@ def with_corrective(obj: Any) -> None:
     obj.active_shape_key_index = 1
 
 
+def with_a_shader(obj: Any) -> None:
+    obj.active_material = bpy.data.materials.new("Mine")
+
+
+def with_values_on_faces(obj: Any) -> None:
+    with_a_shader(obj)
+    bpy.ops.sinew.store_in_shader()
+    obj.data.materials.append(None)
+    obj.data.polygons[0].material_index = 1
+
+
 def with_a_side(obj: Any) -> None:
     obj.sinew.materials[0].name = "Biceps.L"
 
@@ -270,6 +285,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "disable": (two_materials, {}),
     "add_material": (nothing, {"preset": "Bone"}),
     "apply_preset": (two_materials, {"preset": "Rubber"}),
+    "apply_shader": (with_values_on_faces, {}),
+    "store_in_shader": (with_a_shader, {}),
     "apply_muscle_preset": (nothing, {"preset": "Calf"}),
     "remove_material": (two_materials, {}),
     "move_material": (two_materials, {"direction": "UP"}),
@@ -313,6 +330,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "move_out": (overlapping, {}),
     "untangle": (overlapping_another, {}),
     "corrective_key": (posed, {}),
+    "add_demo_material": (baked, {}),
     "mirror_corrective_key": (with_corrective, {}),
     "mirror_muscle": (with_a_side, {}),
     "draw_muscle": (

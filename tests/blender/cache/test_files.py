@@ -105,7 +105,8 @@ def test_no_button_changes_what_is_another_files(body, saved, add_mesh, capfd, o
         bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
     assert recorded_folder(obj).is_dir()
-    elsewhere = {"add_example", "export_bake", "apply_bake", "apply_settled", "apply_take"}
+    elsewhere = {"add_example", "add_asset_library", "apply_shader", "send_to_engine"}
+    elsewhere |= {"export_bake", "apply_bake", "apply_settled", "apply_take"}
     assert {name for name in dir(bpy.ops.sinew) if getattr(bpy.ops.sinew, name).poll()} <= elsewhere
     with pytest.raises(RuntimeError, match=REFUSED[override]):
         bpy.ops.sinew.delete_bake()

@@ -108,7 +108,7 @@ def test_python_of_the_files_is_blocked_unless_trusted(folder, blender, capfd):
 
 def test_options_are_handed_on():
     given = ["--frames=1-2", "--solver=newton", "--result=nodes", "--export=abc", "--export=usd"]
-    given += ["--scene=Shot2", "--dry-run"]
+    given += ["--engine-form=skeleton", "--engine-count=8", "--scene=Shot2", "--dry-run"]
     options = parser("batch", with_scene=False).parse_args(["a.blend", "--blender", "b", *given])
     command_line = batch._Runner(options).command(batch.Task(Path("a.blend"), "a", words=batch._bake_words(options)))
     assert command_line[command_line.index("bake") + 1 :] == ["--update", *given]

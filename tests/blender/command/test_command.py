@@ -62,8 +62,11 @@ def test_a_material_that_is_nowhere_is_told(scene, capfd):
 
 
 def test_frames_and_solver_replace_the_objects(scene):
+    """Attributes are those that the scene asks for."""
+    bpy.data.objects["Body"].sinew.attributes.stress = True
     assert command.run(["bake", "--object", "Body", "--frames", "2-3", "--solver", "newton"]) == 0
     store = baking.open_store(bpy.data.objects["Body"])
+    assert store.stress(3).any() and bpy.data.objects["Body"].modifiers[-1].name == "Bake Attributes"
     assert store.frames() == [2, 3] and store.job().body.solver.solver == "newton"
 
 
@@ -260,6 +263,10 @@ def test_bodies_are_exported_beside_the_blend(scene, tmp_path, capfd, evaluated,
     bpy.ops.wm.alembic_import(filepath=str(made[0]), as_background_job=False)
     assert np.abs(evaluated(bpy.context.scene.objects[0], 4) - expected).max() < 1e-5
     bpy.ops.wm.open_mainfile(filepath=str(scene))
+    assert command.run(["bake", "--export=glb", "--export=fbx", "--engine-form=skeleton", "--engine-count=2"]) == 0
+    assert all(scene.with_suffix(ending).stat().st_size > 1000 for ending in (".glb", ".fbx"))
+    assert f"exported frames 1-4 to {scene.with_suffix('.fbx')}" in capfd.readouterr().err
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
     assert command.run(["bake", "--export=abc"]) == 0 and command.run(["bake", "--update", "--export=abc"]) == 0
     assert f"kept {scene.with_suffix('.abc')}" in capfd.readouterr().err
     future = time.time() + 1e6  # the clock was set back: nobody knows whether the .blend is newer
@@ -440,5 +447,4 @@ def test_python_that_was_not_run_is_told(scene, capfd):
 def test_frames_before_zero(scene):
     assert command.run(["bake", "--frames=-2-1"]) == 0
     obj = bpy.data.objects["Body"]
-    assert baking.open_store(obj).frames() == [-2, -1, 0, 1]
-    assert len(obj.data.shape_keys.key_blocks) == 4
+    assert baking.open_store(obj).frames() == [-2, -1, 0, 1] and len(obj.data.shape_keys.key_blocks) == 4

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(
     path for folder in ("docs", "tests", "blender_addon", "operators") for path in (ROOT / folder).rglob("*.py")
 )
-OWNERS = ("Object", "Armature", "WorkSpace", "WindowManager", "Scene")
+OWNERS = ("Object", "Armature", "Material", "WorkSpace", "WindowManager", "Scene")
 Groups = list[Any]
 """Kinds of property groups that an expression can be, as Blender describes them; one kind of owner has each."""
 

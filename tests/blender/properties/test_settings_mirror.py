@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import bpy
 import pytest
@@ -57,7 +58,9 @@ def test_each_setting_has_its_property(settings, field, group):
         assert prop.hard_min == pytest.approx(low, rel=1e-6) if low is not None else prop.hard_min < -1e38
         assert prop.hard_max == pytest.approx(high, rel=1e-6) if high is not None else prop.hard_max > 1e38
         assert prop.default == pytest.approx(field.default, rel=1e-6)
-        assert field.metadata["unit"] in prop.name or (field.metadata["unit"] == "m" and prop.unit == "LENGTH")
+        unit = field.metadata["unit"]
+        in_tooltip = re.search(rf"(^|[ ,]){re.escape(unit)}([ ;:.,]|$)", prop.description)  # of long labels
+        assert unit in prop.name or in_tooltip or (unit == "m" and prop.unit == "LENGTH")
 
 
 def test_fresh_properties_read_as_default_settings(body):

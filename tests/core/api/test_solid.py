@@ -49,6 +49,9 @@ def test_a_bar_in_tension_has_its_pull_as_von_mises_stress():
     strain = 1e-6
     x = body.rest * (1.0 + strain * np.array([1.0, -NU, -NU]))
     np.testing.assert_allclose(body.von_mises(x), E * strain, rtol=1e-5)
+    np.testing.assert_allclose(body.at_surface(body.von_mises(x)), E * strain, rtol=1e-5)
+    with pytest.raises(sw.SinewError, match="one number per tet"):
+        body.at_surface(x)
     assert body.energy_density(x) @ body.volumes == pytest.approx(0.5 * E * strain**2 * 0.3 * 0.2 * 0.2, rel=1e-5)
 
 

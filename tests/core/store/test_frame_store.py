@@ -43,6 +43,16 @@ def test_frames_come_back(store):
     assert store.job().fingerprints() == store.fingerprints()
 
 
+@pytest.mark.parametrize("bad", [np.nan, -1.0])
+def test_stress_that_is_not_one_is_left_out(store, bad):
+    stress = np.arange(N, dtype=float)
+    store.write(5, np.zeros((N, 3)), state(), [], stress=1e300 * stress)
+    assert np.isfinite(store.stress(5)).all() and store.stress(4) is None
+    stress[3] = bad
+    store.write(5, np.zeros((N, 3)), state(), [], stress=stress)
+    assert store.stress(5) is None
+
+
 def test_the_newest_states_are_kept(store):
     assert sorted(p.name for p in store.folder.glob("state_*")) == ["state_000003.sinew", "state_000004.sinew"]
 

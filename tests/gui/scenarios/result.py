@@ -75,6 +75,39 @@ def on_a_duplicate(gui, running):
     yield from gui.photograph("6-baked-again")
 
 
+def with_the_demo_material(gui):
+    """Attributes of the bake on the duplicate, their panel, and the material that reads them in the viewport."""
+    with gui.context():
+        bpy.ops.sinew.add_demo_material()
+    shown = bpy.data.objects["Suzanne Bake"]
+    bpy.context.scene.frame_set(15)
+    names = shown.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.attributes.keys()
+    gui.record("attributes", sorted(name for name in names if name.startswith("sinew_")))
+    gui.record("material", shown.material_slots[0].material.name)
+    gui.area().spaces.active.shading.type = "MATERIAL"
+    yield from gui.scenario("manual").photograph_alone(gui, "attributes")
+    gui.area().spaces.active.shading.type = "SOLID"
+
+
+def to_an_engine(gui):
+    """*Send to Engine*: the file browser with its settings, then a skeleton; the window shows the scene as before."""
+    with gui.context():
+        bpy.ops.sinew.send_to_engine("INVOKE_DEFAULT")
+    yield from gui.settle()
+    yield from gui.photograph("7-send-to-engine")
+    browser = next(window for window in bpy.context.window_manager.windows if len(window.screen.areas) == 1)
+    with bpy.context.temp_override(window=browser, area=browser.screen.areas[0]):
+        bpy.ops.file.cancel()
+    yield from gui.settle()
+    before = [gui.window.scene.name, there(), len(bpy.data.scenes), len(bpy.data.objects), in_hand()]
+    path = gui.session / "suzanne.glb"
+    with gui.context():
+        bpy.ops.sinew.send_to_engine(filepath=str(path), form="SKELETON", count=4)
+    yield from gui.redraw()
+    after = [gui.window.scene.name, there(), len(bpy.data.scenes), len(bpy.data.objects), in_hand()]
+    gui.record("sent", [path.stat().st_size > 10_000, after == before])
+
+
 def scenario(gui):
     running = gui.module("blender_addon.jobs.job_queue")
     make_body(gui)
@@ -111,6 +144,8 @@ def scenario(gui):
         bpy.ops.sinew.convert_result()
     gui.record("keys again", there())
     yield from on_a_duplicate(gui, running)
+    yield from with_the_demo_material(gui)
+    yield from to_an_engine(gui)
     with gui.context():
         bpy.ops.sinew.delete_bake()
     gui.record("deleted", there())

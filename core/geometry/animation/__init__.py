@@ -1,0 +1,1 @@
+"""Compression of a mesh's animation for game engines: a few morph targets, or a skinned skeleton."""

@@ -1,0 +1,90 @@
+"""The asset library: added by its operator, shown in an Asset Browser; a material is dropped onto the cube, undone,
+redone, and another is applied by the menu's operator.
+"""
+
+import bpy
+
+
+def state(name):
+    """Return whether the cube is a body, its physical materials and its Blender material."""
+    obj = bpy.data.objects[name]
+    shader = obj.active_material
+    materials = [[m.name, f"{10.0**m.log_stiffness:.3g}", m.vertex_group] for m in obj.sinew.materials]
+    return [obj.sinew.enabled, materials, shader and shader.name]
+
+
+def browser(gui):
+    """Open an Asset Browser with the library below the 3D View. Returns its area."""
+    with gui.context():
+        bpy.ops.screen.area_split(direction="HORIZONTAL", factor=0.35)
+    yield 0.2
+    area = min((a for a in gui.window.screen.areas if a.type == "VIEW_3D"), key=lambda a: a.y)
+    area.ui_type = "ASSETS"
+    yield from gui.wait_until(lambda: area.spaces.active.params is not None, 30, "the Asset Browser opens")
+    area.spaces.active.params.asset_library_reference = "Sinew"
+    return area
+
+
+def only(gui, area, name):
+    """Search for an asset. Returns the middle of its tile."""
+    area.spaces.active.params.filter_search = name
+    area.tag_redraw()
+    yield 1.0
+    yield from gui.settle()
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    return region.x + 50, region.y + region.height - 60
+
+
+def drop(gui, area, name):
+    """Drag an asset onto the middle of the 3D View, where the cube is."""
+    x, y = yield from only(gui, area, name)
+    to_x, to_y = gui.centre()
+    path = [(x + (to_x - x) * k // 10, y + (to_y - y) * k // 10) for k in range(11)]
+    yield from gui.drag(path)
+
+
+def step(gui, kind):
+    with gui.context():
+        getattr(bpy.ops.ed, kind)()
+
+
+def scenario(gui):
+    name = bpy.context.object.name
+    applied = [True, [["Rubber", "5e+06", ""]], "Rubber"]
+    before = state(name)
+    with gui.context():
+        gui.record("added", list(bpy.ops.sinew.add_asset_library("INVOKE_DEFAULT")))
+        gui.record("again", list(bpy.ops.sinew.add_asset_library("INVOKE_DEFAULT")))
+    area = yield from browser(gui)
+    yield 2.0
+    yield from gui.settle()
+    yield from gui.photograph("1-library")
+    yield from drop(gui, area, "Rubber")
+    yield from gui.record_when("dropped", lambda: state(name), applied)
+    yield from gui.show_properties("PHYSICS")
+    yield from gui.settle()
+    yield from gui.photograph("2-dropped")
+    step(gui, "undo")
+    yield from gui.record_when("undone", lambda: state(name) == before, True)
+    step(gui, "redo")
+    yield from gui.record_when("redone", lambda: state(name), applied)
+    # A material that is assigned by hand is not a drop.
+    other = bpy.data.objects.new("Other", bpy.data.meshes["Cube"].copy())
+    bpy.context.scene.collection.objects.link(other)
+    other.data.materials.clear()
+    other.data.materials.append(bpy.data.materials["Rubber"])
+    yield 0.5
+    gui.record("assigned", state("Other")[0])
+    x, y = yield from only(gui, area, "Steel")
+    yield from gui.click(x, y)
+    yield 0.5
+    bpy.context.view_layer.objects.active = bpy.data.objects[name]
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=gui.window, area=area, region=region):
+        gui.record("asset", bpy.context.asset and bpy.context.asset.name)
+        bpy.ops.sinew.apply_asset("EXEC_DEFAULT", True)
+    gui.record("applied", state(name))
+    yield from gui.click(x, y, "RIGHTMOUSE")
+    yield 0.5
+    yield from gui.photograph("3-menu")
+    yield from gui.press("ESC")
