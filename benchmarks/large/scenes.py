@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ...core.contact.barrier.contact_load import ContactLoad
 from ...core.foundation.schema.settings import SolverSettings
@@ -64,8 +65,11 @@ def slabs(tets: int, soft: float = 1e5, stiff: float = 1e8) -> Scene:
     return Scene(bodies, [plate(0.0)])
 
 
-def hand(tets: int, flesh: float = 3e4, bone: float = 1e9) -> Scene:
-    """Return a hand with bones that falls onto the ground: palm, five fingers, and a bone in each."""
+def hand(tets: int, flesh: float = 3e4, bone: float = 1e9, tilt: float = 0.0, speed: float = 0.0) -> Scene:
+    """Return a hand with bones that lies down on the ground: palm, five fingers, and a bone in each.
+
+    ``tilt``, degrees: angle by which the fingers point down. ``speed``, m/s: speed of the fall.
+    """
     fingers = [((0.0, y, 0.0), (0.12 - 0.25 * abs(y - 0.01), 1.6 * y, 0.0)) for y in (-0.04, -0.013, 0.013, 0.04)]
     fingers.append(((-0.06, -0.04, 0.0), (0.02, -0.12, 0.0)))
 
@@ -78,8 +82,16 @@ def hand(tets: int, flesh: float = 3e4, bone: float = 1e9) -> Scene:
     X = mesh.rest_positions
     centres = X[mesh.tets].mean(axis=1)
     inner = np.logical_or.reduce([capsule(centres, *each, 0.005) for each in fingers])
+    X = X @ Rotation.from_euler("y", tilt, degrees=True).as_matrix().T
     mesh = TetMesh(X - [0.0, 0.0, X[:, 2].min() - 0.0005], mesh.tets)
-    return Scene([build_model(mesh, np.where(inner, bone, flesh), 0.4, 1e3)], [plate(0.0)])
+    body = build_model(mesh, np.where(inner, bone, flesh), 0.4, 1e3)
+    velocities = np.full(X.shape, [0.0, 0.0, -speed])
+    return Scene([body], [plate(0.0)], state=lambda model: model.state_at(model.mesh.rest_positions, velocities))
+
+
+def landing(tets: int) -> Scene:
+    """Return a hand with bones that lands on its fingers."""
+    return hand(tets, tilt=20.0, speed=1.0)
 
 
 def pile(tets: int, stiffness: float = 2e4) -> Scene:
@@ -96,7 +108,15 @@ def hairpin(tets: int) -> Scene:
     return small_hairpin(H, 24, cell=(3.1e-3 * TETS_A_CUBE / tets) ** (1.0 / 3.0))
 
 
-SCENES = {"jelly": jelly, "boxes": boxes, "slabs": slabs, "hand": hand, "pile": pile, "hairpin": hairpin}
+SCENES = {
+    "jelly": jelly,
+    "boxes": boxes,
+    "slabs": slabs,
+    "hand": hand,
+    "landing": landing,
+    "pile": pile,
+    "hairpin": hairpin,
+}
 """By name: functions of the number of tets that return a scene."""
 
 

@@ -131,6 +131,26 @@ def test_condense(energy, turning, tets):
     np.testing.assert_allclose(disagreement, wanted, atol=1e-11 * np.abs(wanted).max())
 
 
+def test_all_twists_of_rigid_elements(tets):
+    """Only theirs, also in the work of a local update."""
+    deformation, stretch, parameters = tets
+    energy = ENERGIES["stable_neo_hookean"]
+    tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
+    s = deformation.stretch(), stretch.s, stretch.Q
+    mixed = Mixed(*deformation[1:], *s, stress, tangent.curvature, tangent.flip)
+    rigid, dF = np.arange(3, COUNT, 7), np.random.default_rng(2).standard_normal((COUNT, 3, 3))
+    few, nothing, everything = np.empty((3, COUNT, 6, 3, 3))
+    condense(mixed, PolarHessianTerms.NOTHING, WEIGHTS, few, rigid)
+    condense(mixed, PolarHessianTerms.NOTHING, WEIGHTS, nothing)
+    condense(mixed, PolarHessianTerms.ALL, WEIGHTS, everything)
+    nothing[rigid] = everything[rigid]
+    assert np.array_equal(few, nothing)
+    found = local_update(mixed, PolarHessianTerms.NOTHING, dF, WEIGHTS, rigid)
+    work = local_update(mixed, PolarHessianTerms.NOTHING, dF, WEIGHTS)[2]
+    work[rigid] = local_update(mixed, PolarHessianTerms.ALL, dF, WEIGHTS)[2][rigid]
+    assert np.array_equal(found[2], work)
+
+
 def test_the_exact_second_derivative(tets):
     """``T : d²s/dF²`` with the stress ``T = g_s + H_s c``, by central differences of the first derivative; none where a
     tet is flat or inverted.

@@ -179,6 +179,16 @@ class Model:
         near[self.elements.of_tet[grow(self.mesh.tets, tets, AROUND_INVERTED)]] = True
         return near
 
+    @cached_property
+    def rigid_elements(self) -> np.ndarray:
+        """Indices of the elements that are a body by themselves, (k,).
+
+        The stress of such elements rotates with them. All its terms in the matrix hold from a step's first iteration
+        on, and save chains of bones an iteration.
+        """
+        single = [each.elements.start for each in self.slices if each.tets.stop - each.tets.start == 1]
+        return np.array(single, dtype=np.int64)
+
     def near_pins(self) -> np.ndarray:
         """Return the mask (e,) of the elements near pinned vertices.
 

@@ -103,7 +103,7 @@ class Levels:
         self.low_rank = low_rank
         self.matrix = SystemMatrix(self._rows, low_rank)
 
-    def begin_step(self) -> None:
+    def begin_step(self, _negligible: float = 0.0) -> None:
         """Do nothing: no solution depends on earlier systems."""
 
     def try_factorize(self) -> bool:

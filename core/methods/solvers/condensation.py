@@ -50,6 +50,7 @@ from ...foundation.kernels.simd_math import (
     transposed,
     vector,
 )
+from ...mechanics.assembly.sparsity import NONE
 from . import condensation_layout as at
 from .polar_hessian import PolarHessianTerms, add_polar_hessian, add_twists, shares_of, twists_of
 
@@ -96,9 +97,13 @@ class Mixed(NamedTuple):
     curvature: np.ndarray
     flip: np.ndarray
 
+    def of(self, elements: np.ndarray) -> Mixed:
+        """Return the linearization point of some ``elements`` (k,), by index."""
+        return Mixed(*(each[elements] for each in self))
+
 
 def condense(
-    mixed: Mixed, terms: PolarHessianTerms, weights: np.ndarray, hessians: np.ndarray
+    mixed: Mixed, terms: PolarHessianTerms, weights: np.ndarray, hessians: np.ndarray, rigid: np.ndarray = NONE
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eliminate the independent stretches of Mixed FEM from the linear system, element by element.
 
@@ -110,10 +115,10 @@ def condense(
     first and second derivatives of the energy density psi at s. ``weights`` w (m,), m³ s²: volumes times the squared
     step.
 
-    ``terms`` selects the second derivatives of s(F) that are added to ``hessians``. Among these terms are the twists,
-    which are the stiffnesses of an element against rotations about the axes of V in the SVD ``F = U diag(sigma) V^T``.
-    A twist is ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/ds) V)``, and is positive under tension.
-    The formula assumes that s equals s(F).
+    ``terms`` selects the second derivatives of s(F) that are added to ``hessians``. To the elements ``rigid`` (k,) ALL
+    are added. Among these terms are the twists, which are the stiffnesses of an element against rotations about the
+    axes of V in the SVD ``F = U diag(sigma) V^T``. A twist is ``(t_i + t_j) / (sigma_i + sigma_j)`` with ``t = diag(V^T
+    (dpsi/ds) V)``, and is positive under tension. The formula assumes that s equals s(F).
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -122,11 +127,15 @@ def condense(
         _condense_exactly(m, *mixed, *of_elements)
     else:
         _condense(m, *mixed, int(terms), *of_elements)
+    if len(rigid):
+        blocks = np.empty((len(rigid), *hessians.shape[1:]))
+        condense(mixed.of(rigid), PolarHessianTerms.ALL, weights[rigid], blocks)
+        hessians[rigid] = blocks
     return P, disagreement
 
 
 def local_update(
-    mixed: Mixed, terms: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
+    mixed: Mixed, terms: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray, rigid: np.ndarray = NONE
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Compute the changes of the unknowns that condensation eliminated.
 
@@ -141,13 +150,16 @@ def local_update(
     c is the polar stretch s(F) minus the independent stretch s, and J is the derivative of s(F) by F. g_s and H_s are
     the first and second derivatives of the energy density at s.
 
-    If ``terms`` is ALL or EXACT, the third array also contains the work ``w/2 sum_k twist_k r_k²`` of an element's
-    rotation. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D = U^T dF V`` and the SVD ``F = U
-    diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these rotations.
+    If ``terms`` is ALL or EXACT, and for the elements ``rigid`` (k,), the third array also contains the work ``w/2
+    sum_k twist_k r_k²`` of an element's rotation. The rotations r_k are the three differences ``D_ij - D_ji`` with ``D
+    = U^T dF V`` and the SVD ``F = U diag(sigma) V^T``. The twists, Pa, are the stiffnesses of the element against these
+    rotations.
     """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
     _local_update(m, *mixed, int(terms), dF, weights, ds, multiplier, curvature, work)
+    if len(rigid):
+        curvature[rigid] = local_update(mixed.of(rigid), PolarHessianTerms.ALL, dF[rigid], weights[rigid])[2]
     return ds, multiplier, curvature, work
 
 

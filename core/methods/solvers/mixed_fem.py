@@ -29,6 +29,7 @@ import numpy as np
 
 from ...foundation.kernels.small_matrix import IDENTITY_STRETCH
 from ...mechanics.assembly.low_rank import LowRank
+from ...mechanics.assembly.sparsity import NONE
 from ...mechanics.energies.kinematics import Deformation, Stretch
 from ...mechanics.fibres.independent_fibres import FibreStep, IndependentFibres
 from ...numerics.integrators import statics
@@ -247,8 +248,9 @@ class MixedFEMSolver(StepSolver):
         """Return the second derivatives of the constraint ``s = s(F)`` to add to the matrix, in the order of trial."""
         if not self.settings.quadratic_finish:
             return (PolarHessianTerms.NOTHING,)
-        # In the first iteration s is that of the last step, and its tension would resist rotations. Tension is needed
-        # only if neither inertia nor stiffness stabilizes the body, such as a pendulum in a very long step.
+        # In the first iteration s is that of the last step, and its tension would resist rotations, but not in rigid
+        # bodies. Tension is needed only if neither inertia nor stiffness stabilizes the body, such as a pendulum in a
+        # very long step.
         if report.iterations == 0:
             return PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
         # Stretch damping balances relaxing stresses. Tension and pressure in stiff parts cancel when these rotate as
@@ -274,9 +276,11 @@ class MixedFEMSolver(StepSolver):
         report: StepReport,
     ) -> _Direction | None:
         """Return the search direction, or None if the matrix is not positive definite."""
+        is_first = report.iterations == 0 and terms == PolarHessianTerms.NOTHING and self.settings.quadratic_finish
+        rigid = self.model.rigid_elements if is_first else NONE
         with report.timed("assembly"):
             system = self.system
-            P, disagreement = condense(mixed, terms, step.element_weights, system.hessians)
+            P, disagreement = condense(mixed, terms, step.element_weights, system.hessians, rigid)
             P, added = (P, None) if damping is None else (P + damping[0], damping[1])
             for each in at.fibres:
                 each.bends = terms != PolarHessianTerms.NOTHING
@@ -291,12 +295,13 @@ class MixedFEMSolver(StepSolver):
             if bends and system.low_rank is None:  # the solution found that it makes the matrix indefinite
                 g = self._condensed_gradient(at, P, step, residual)
                 solution = self.direction(at.x, g, step)
-        if solution is None or self.system.is_indefinite and terms in (PolarHessianTerms.ALL, PolarHessianTerms.EXACT):
+        may_be_indefinite = terms >= PolarHessianTerms.ALL or len(rigid) > 0
+        if solution is None or self.system.is_indefinite and may_be_indefinite:
             return None  # other terms follow, which are semi-definite
         dx, residual_work = solution
         with report.timed("local"):
             dF = self.elastic.delta_F(dx)
-            ds, multiplier, curvature, work = local_update(mixed, terms, dF, step.element_weights)
+            ds, multiplier, curvature, work = local_update(mixed, terms, dF, step.element_weights, rigid)
             if step.damping is not None:
                 damping_stress, damping_curvature = step.damping.step_by(mixed.s, ds, step.h**2)
                 multiplier, curvature = multiplier + damping_stress, curvature + damping_curvature

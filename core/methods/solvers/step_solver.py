@@ -149,7 +149,8 @@ class StepSolver:
 
         ``pin_targets`` (p,3), m: positions of the pinned vertices at the end of the step.
         """
-        self.system.begin_step(state.slow_steps)
+        neglected = self.neglected_movement(time.step) if self.settings.kind.iterates else 0.0
+        self.system.begin_step(state.slow_steps, neglected)
         prescribed = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
         earlier = state.history.positions if time.extrapolation else None
@@ -329,16 +330,30 @@ class StepSolver:
         ``decrement``, kg m²: Newton decrement. ``direction_size``, m: largest displacement of the search direction.
         ``h``, s: effective length of the step in the time integration rule.
         """
-        settings = self.settings
-        # A static step is too long for accelerations.
-        rule = "movement" if h == statics.LONG and settings.stop_rule == "acceleration" else settings.stop_rule
-        if rule == "movement" and direction_size <= settings.tolerance * self.model.size:
-            return f"no vertex moves farther than {settings.tolerance:g} of the body's size in an iteration"
-        if rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
-            return f"an iteration can lower the energy by no more than {settings.decrement_tolerance:g} J"
-        if rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
+        settings, rule = self.settings, self._stop_rule(h)
+        if rule == "decrement":
+            if decrement <= h**2 * settings.decrement_tolerance:
+                return f"an iteration can lower the energy by no more than {settings.decrement_tolerance:g} J"
+        elif direction_size <= self.neglected_movement(h):
+            if rule == "movement":
+                return f"no vertex moves farther than {settings.tolerance:g} of the body's size in an iteration"
             return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
         return ""
+
+    def neglected_movement(self, h: float) -> float:
+        """Return the displacement, m, that the stop rule neglects; 0 if the rule judges the Newton decrement.
+
+        ``h``, s: effective length of the step in the time integration rule.
+        """
+        rule = self._stop_rule(h)
+        if rule == "movement":
+            return self.settings.tolerance * self.model.size
+        return h**2 * self.settings.acceleration_tolerance if rule == "acceleration" else 0.0
+
+    def _stop_rule(self, h: float) -> str:
+        """Return the stop rule of a step. A static step is too long for accelerations."""
+        rule = self.settings.stop_rule
+        return "movement" if h == statics.LONG and rule == "acceleration" else rule
 
     def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
         """Update lagged terms (friction, pin springs) at an iterate x (n,3) m.

@@ -47,7 +47,7 @@ class DenseSystem(LinearSystem):
         super().__init__(elastic.weights)
         self._mass, self._pinned, self._size = mass, pinned, len(mass)
         self._product: ReducedMatrix | None = None
-        self.begin_step(0)
+        self.begin_step()
         free = np.setdiff1d(np.arange(self._size), pinned)
         self.free = _side_by_side(free)
         self._free_mass = mass[np.ix_(free, free)]
@@ -66,7 +66,7 @@ class DenseSystem(LinearSystem):
         """Workspace (3,r,3,r) for additions to the matrix, allocated at first use."""
         return np.empty((3, self._size, 3, self._size))
 
-    def begin_step(self, _slow_steps: int) -> None:
+    def begin_step(self, _slow_steps: int = 0, _negligible: float = 0.0) -> None:
         """Discard the factors of the step before, so that results do not depend on them."""
         self._factorizations, self._preconditions = 0, False
 

@@ -22,6 +22,7 @@ from ...foundation.progress import OnProgress, OnStepProgress, ignore_progress, 
 from ...foundation.schema.settings import SolverSettings
 from ...geometry.mesh.embedding import Embedding
 from ...geometry.mesh.tet_mesh import TetMesh
+from ...mechanics.assembly.sparsity import NONE
 from ...mechanics.assembly.tangent_blocks import tangent_blocks
 from ...mechanics.energies.tangent import Tangent
 from ...mechanics.fibres.fibre_vectors import FibreVectors
@@ -98,6 +99,7 @@ class ReducedModel:
     slices: tuple[Slices, ...] = ()
 
     is_reduced: ClassVar[bool] = True
+    rigid_elements: ClassVar[np.ndarray] = NONE
     has_regions: ClassVar[bool] = False
     grows: ClassVar[bool] = False
 

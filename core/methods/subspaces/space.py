@@ -90,6 +90,10 @@ class Space(Protocol):
         ``change`` (r,3): change of the unknowns.
         """
 
+    @property
+    def rigid_elements(self) -> np.ndarray:
+        """Indices of the elements that are a body by themselves, (k,): rigid bodies, such as bones."""
+
     def dilate_selection(self, chosen: np.ndarray) -> np.ndarray:
         """Return a mask of elements, extended by their neighbours.
 

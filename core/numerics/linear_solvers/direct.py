@@ -81,7 +81,7 @@ class Direct:
             self._sparsity.add(pairs, self._values)
         self.low_rank = low_rank
 
-    def begin_step(self) -> None:
+    def begin_step(self, _negligible: float = 0.0) -> None:
         """Remove the contact pairs of earlier steps from the matrix pattern.
 
         Results then do not depend on the steps that this process ran before. The next step reuses the pattern of the

@@ -111,17 +111,17 @@ class ElasticSystem(LinearSystem):
         low_rank = self.low_rank and self.low_rank.of(self.free)
         self._solver.fill(self.blocks, low_rank, pairs and pairs.scaled(scale))
 
-    def begin_step(self, slow_steps: int) -> None:
+    def begin_step(self, slow_steps: int = 0, negligible: float = 0.0) -> None:
         """Forget the systems of earlier steps, so that results do not depend on them.
 
         ``slow_steps``: result of :meth:`slow_steps` after the step before. From ``SLOW_STEPS`` on, the direct solver
-        replaces conjugate gradients.
+        replaces conjugate gradients. ``negligible``, m: displacement that the step's stop rule neglects.
         """
         if self._can_switch and slow_steps >= SLOW_STEPS:
             self._can_switch = False
             self._choice = replace(self._choice, name=self._choice.solver.name, reason=SWITCHED)
             self._solver = Direct(self._body.sparsity(), self._choice.solver)
-        self._solver.begin_step()
+        self._solver.begin_step(negligible)
 
     def slow_steps(self, before: int) -> int:
         """Return the number of steps up to now whose systems a direct solver would have solved faster.

@@ -29,12 +29,13 @@ _STARTING, _RUNNING, _CONVERGED, _CAPPED, _INDEFINITE = range(5)
 coarse space, with the step length 1.
 """
 
-_STATUS, _WORK, _ITERATIONS, _BEFORE, _RATIO, _LENGTH, _LOAD, _LARGEST, _TOLERANCE, _MOVEMENT, _FARTHEST = range(11)
+_STATUS, _WORK, _ITERATIONS, _BEFORE, _RATIO, _LENGTH, _LOAD, _LARGEST = range(8)
+_TOLERANCE, _MOVEMENT, _FARTHEST, _NEGLIGIBLE = range(8, 12)
 """Indices in ``shared``: status; ``r . z``; number of iterations; ``r . z`` of the iteration before; beta; the step
 length; ``b . x`` and ``max |x|`` of the last x; and the limits, see :class:`Limits`.
 """
 
-_SHARED = 11
+_SHARED = 12
 """Number of entries of ``shared``."""
 
 
@@ -42,12 +43,15 @@ class Limits(NamedTuple):
     """Limits at which the iteration ends.
 
     ``tolerance``: of the energy norm of the preconditioned residual z, relative to that of x. ``movement``: of
-    ``max |z|`` relative to ``max |x|``. ``farthest``, m: of ``max |z|``. ``iterations``: largest number of iterations.
+    ``max |z|`` relative to ``max |x|``. ``farthest``, m: of ``max |z|``. ``negligible``, m: displacement that takes the
+    place of ``max |x|`` where it is larger; the limit of the energy norm grows alike. ``iterations``: largest number of
+    iterations.
     """
 
     tolerance: float
     movement: float
     farthest: float
+    negligible: float
     iterations: int
 
 
@@ -85,7 +89,7 @@ def iterate(
     history, shared = np.zeros((2, limits.iterations)), np.zeros(_SHARED)
     sizes = (PARTS, size), (PARTS, 2), (size,), (PARTS, rank), (3 * len(preconditioner.dense[0]),)
     memory = *map(np.zeros, sizes), history, shared
-    shared[_TOLERANCE:] = limits[:3]
+    shared[_TOLERANCE:] = limits[:4]
     system = A.arrays(), preconditioner.inverses, preconditioner.dense, deflation.arrays(), Y, C, b
     with one_blas_thread() if preconditioner.has_sparse_part else nullcontext():
         exact = partial(preconditioner.solve_exact_part, r, z)
@@ -274,8 +278,10 @@ def _check_convergence(sums, shared, most):
     shared[_WORK] = work
     if shared[_STATUS] == _STARTING:
         return
-    is_small = largest <= min(shared[_MOVEMENT] * shared[_LARGEST], shared[_FARTHEST])
-    if work <= shared[_TOLERANCE] ** 2 * max(shared[_LOAD], 0.0) and is_small:
+    size = max(shared[_LARGEST], shared[_NEGLIGIBLE])
+    is_small = largest <= min(shared[_MOVEMENT] * size, shared[_FARTHEST])
+    scale = size / shared[_LARGEST] if shared[_LARGEST] > 0.0 else 1.0
+    if work <= (shared[_TOLERANCE] * scale) ** 2 * max(shared[_LOAD], 0.0) and is_small:
         shared[_STATUS] = _CONVERGED
     elif shared[_ITERATIONS] >= most:
         shared[_STATUS] = _CAPPED

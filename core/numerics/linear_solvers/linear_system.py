@@ -47,7 +47,7 @@ class LinearSystem:
     def flow(self, elastic: ElasticDensity) -> None:
         """Take over the shape gradients of an elastic density, which change with the plastic flow."""
 
-    def begin_step(self, _slow_steps: int) -> None:
+    def begin_step(self, _slow_steps: int = 0, _negligible: float = 0.0) -> None:
         """Do nothing: no result depends on earlier steps.
 
         Subclasses forget the systems of earlier steps here. Then a resumed bake gives identical results.

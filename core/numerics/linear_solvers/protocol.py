@@ -122,8 +122,11 @@ class SystemSolver(Protocol):
         blocks between vertices coupled by contact.
         """
 
-    def begin_step(self) -> None:
-        """Forget the systems of earlier steps, so that results do not depend on them."""
+    def begin_step(self, negligible: float = 0.0) -> None:
+        """Forget the systems of earlier steps, so that results do not depend on them.
+
+        ``negligible``, m: displacement that the step's stop rule neglects. Smaller solutions may be less accurate.
+        """
 
     def try_factorize(self) -> bool:
         """Factorise the last assembled matrix; return False if the matrix is not positive definite.

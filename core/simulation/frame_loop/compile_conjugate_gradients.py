@@ -51,5 +51,5 @@ def conjugate_gradients(model: Model) -> None:
     preconditioner, deflation = Preconditioner(np.arange(2), fastest()), AffineDeflation(one, body.rest_positions[free])
     preconditioner.try_factorize(A)
     deflation.factorize(A)
-    iterate(A, preconditioner, deflation, None, b, Limits(EXACT_TOLERANCE, 1.0, np.inf, 2))
+    iterate(A, preconditioner, deflation, None, b, Limits(EXACT_TOLERANCE, 1.0, np.inf, 0.0, 2))
     quick_fill(body.sparsity().pattern)

@@ -102,6 +102,19 @@ def test_the_tolerance_ends_the_iteration(problem):
     assert loose.iterations < tight.iterations
 
 
+def test_displacements_that_the_stop_rule_neglects_need_not_be_exact():
+    problem = Problem(10.0)
+    solver, size = problem.solver(500, 1e-2), np.abs(problem.exact).max()
+    usual = solver.solve(problem.b)
+    count, missing = solver.iterations, np.abs(solver.error_estimate().movement)
+    solver.begin_step(0.5 * size)
+    assert np.array_equal(solver.solve(problem.b), usual)  # the solution is larger
+    solver.begin_step(30.0 * size)
+    solver.solve(problem.b)
+    assert solver.iterations < count
+    assert missing < solver.error_estimate().movement < 30.0 * size
+
+
 def test_no_load_no_movement(problem):
     solver = problem.solver(5)
     assert not solver.solve(np.zeros_like(problem.b)).any()

@@ -75,7 +75,7 @@ def test_first_iterate_and_residual_correction_equal_the_dense_formulas(rows, fl
     b = np.random.default_rng(1).normal(size=X.shape)
     preconditioner = Preconditioner(np.zeros(0, dtype=np.int64), CholmodSolver)
     assert preconditioner.try_factorize(A) is None
-    solution = iterate(A, preconditioner, deflation, None, b, Limits(1e-8, 1.0, 1.0, 0))
+    solution = iterate(A, preconditioner, deflation, None, b, Limits(1e-8, 1.0, 1.0, 0.0, 0))
     expected = W @ np.linalg.solve(W.T @ full @ W, W.T @ b.ravel())
     np.testing.assert_allclose(solution.x.ravel(), expected, atol=1e-9 * np.abs(expected).max())
     r = b.ravel() - full @ expected
