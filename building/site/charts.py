@@ -75,7 +75,7 @@ CHARTS = {
             "jelly, a block below an anvil, 3e4 and 1e9 Pa": "jelly below an anvil",
             "two boxes": "two boxes",
             "slabs, 1e5 and 1e8 Pa": "slabs",
-            "hand with bones, 3e4 and 1e9 Pa": "hand with bones",
+            "hand with bones, at rest, 3e4 and 1e9 Pa": "hand with bones",
             "pile of ten boxes": "pile of ten boxes",
             "hairpin in self-contact": "hairpin in self-contact",
         },

@@ -33,13 +33,20 @@ EXACT_TOLERANCE = 1e-8
 """The same for the systems of a step that does not iterate, and for several right-hand sides (ConJac's map)."""
 
 MOVEMENT = 3e-3
-"""Largest preconditioned residual at which the iteration ends, relative to the largest displacement, or to the
-displacement that the step's stop rule neglects.
+"""Largest preconditioned residual at which the iteration ends, relative to the largest displacement, or to
+``NEGLECTED``.
 
 The energy norm hardly sees soft parts beside stiff ones, and bodies beside stiff contacts. Without this limit, a bear
 with a part of 1e14 Pa beside 6e4 ended 2e-4 of its size from the solution of a step that converges to 1e-5, and steps
 in self-contact took two more iterations. With 1e-3, each solution takes a quarter more iterations of conjugate
 gradients, and a step at most 0.4 fewer iterations of its solver.
+"""
+
+NEGLECTED = 3.0
+"""Displacement below which solutions need not be more accurate, relative to the one that the step's stop rule neglects.
+
+The rule counts the estimated error of the solution too. With 1, each solution takes up to a sixth more iterations, and
+steps take as many of their solver.
 """
 
 CONTRAST = 1e3
@@ -141,11 +148,11 @@ class ConjugateGradients:
     def begin_step(self, negligible: float = 0.0) -> None:
         """Reset the numbers of systems and iterations of the step.
 
-        ``negligible``, m: displacement that the step's stop rule neglects. A solution with smaller displacements is
-        computed as accurately as one of this size.
+        ``negligible``, m: displacement that the step's stop rule neglects. A solution with displacements below three
+        times this size is computed as accurately as one of three times this size.
         """
         self._systems = self._total = 0
-        self._negligible = negligible
+        self._negligible = NEGLECTED * negligible
 
     @property
     def mean_iterations(self) -> float:
