@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def cases(_data: Path | None) -> Iterator[Case]:
     yield Case("joint_momentum", _momentum)
     yield Case("joint_arm", _arm)
     yield Case("joint_iterations", _iterations)
-    yield Case("joint_cost", _cost)
+    for cells in (8, 12):
+        yield Case(f"joint_cost_{cells}", partial(_cost, f"joint_cost_{cells}", cells))
 
 
 def bone(name: str, surface: SurfaceMesh, joints: Sequence[Joint] = (), density: float = 1000.0, **fields: Any) -> Body:
@@ -254,16 +256,18 @@ def _chain(solver: dict[str, Any], hangs: bool) -> list[Body]:
     return links
 
 
-def _cost() -> Iterable[Row]:
+def _cost(case: str, cells: int) -> Iterable[Row]:
     """Step a bar of flesh alone, with one heavy bone, and with a hanging and a swinging chain of bones, in turns.
+
+    ``cells``: number of cells across the bar.
 
     The heavy bone weighs as much as a chain, so that the flesh sags as far. The tolerance is relative to the smallest
     body, a bone. The flesh alone is solved to the same error in metres.
     """
     warm_up(ignore)
-    mesh = block((24, 8, 8), (0.6, 0.2, 0.2))
+    mesh = block((3 * cells, cells, cells), (0.6, 0.2, 0.2))
     clamped = np.flatnonzero(mesh.rest_positions[:, 0] == 0.0)
-    yield row("joint_cost", "tets of the flesh", len(mesh.tets))
+    yield row(case, "tets of the flesh", len(mesh.tets))
     for linear_solver in ("cholmod", "pcg"):
         solver = {"tolerance": 1e-5, "linear_solver": linear_solver}
         flesh = body("Flesh", mesh, pinned_vertices=clamped, youngs_modulus=1e6, solver=dict(solver))
@@ -284,10 +288,10 @@ def _cost() -> Iterable[Row]:
                 times[k].append(time.process_time() - start)
                 counts[k].append(sum(report.iterations for report in reports[0]))
         for k, words in enumerate(COSTS):
-            yield row("joint_cost", f"{linear_solver}, {words}: iterations", sum(counts[k]))
-            yield row("joint_cost", f"{linear_solver}, {words}: processor time a step", np.median(times[k]), "s")
+            yield row(case, f"{linear_solver}, {words}: iterations", sum(counts[k]))
+            yield row(case, f"{linear_solver}, {words}: processor time a step", np.median(times[k]), "s")
         for k, other in ((2, 1), (2, 0), (3, 1)):
             words = f"{linear_solver}: {COSTS[k]} over {COSTS[other]}"
             step, iteration = sum(times[k]) / sum(times[other]), sum(counts[other]) / sum(counts[k])
-            yield row("joint_cost", f"{words}, a step", step, at_most=1.15 if (k, other) == (2, 1) else None)
-            yield row("joint_cost", f"{words}, an iteration", step * iteration)
+            yield row(case, f"{words}, a step", step, at_most=1.15 if (k, other) == (2, 1) else None)
+            yield row(case, f"{words}, an iteration", step * iteration)

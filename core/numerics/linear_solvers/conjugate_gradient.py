@@ -21,7 +21,7 @@ from .deflation import AffineDeflation
 from .iteration import Limits, Solution, iterate
 from .preconditioner import Preconditioner
 from .protocol import DirectSolver, ErrorEstimate
-from .stiff_parts import thin_stiff_vertices, vertex_groups
+from .stiff_parts import lone_tets, thin_stiff_vertices, vertex_groups
 
 TOLERANCE = 1e-2
 """Relative error at which the iteration ends.
@@ -47,6 +47,14 @@ NEGLECTED = 3.0
 
 The rule counts the estimated error of the solution too. With 1, each solution takes up to a sixth more iterations, and
 steps take as many of their solver.
+"""
+
+FACTOR_OF_BONES = 3.0
+"""Factor by which solutions with rigid bodies of one tet are more accurate than by ``MOVEMENT``, down to the same
+displacement.
+
+In a bar of 31,000 tets that a chain of 20 bones bends, steps take 3.7 iterations of their solver instead of 4.0, and as
+many of conjugate gradients. Slabs without bones would take 15 % more of conjugate gradients for the same.
 """
 
 CONTRAST = 1e3
@@ -110,6 +118,7 @@ class ConjugateGradients:
             groups = vertex_groups(body.rest_positions, body.tets, stiffness, self.free, *graph)
         is_contrasted = stiffness.max(initial=0.0) > CONTRAST * stiffness.min(initial=np.inf)
         self._farthest = FARTHEST * float(np.ptp(body.rest_positions, axis=0).max()) if is_contrasted else np.inf
+        self._factor = FACTOR_OF_BONES if lone_tets(body.tets).any() else 1.0
         self._deflation = AffineDeflation(groups, body.rest_positions[self.free])
         thin = thin_stiff_vertices(body.rest_positions, body.tets, stiffness, self.free, groups)
         self._preconditioner = Preconditioner(thin, self._kind)
@@ -186,7 +195,8 @@ class ConjugateGradients:
         """
         self._systems += 1
         farthest = self._farthest if self._systems <= FIRST_SYSTEMS else np.inf
-        x = self._solve(b, Limits(self._tolerance, MOVEMENT, farthest, self._negligible, self.most_iterations))
+        movement, negligible = MOVEMENT / self._factor, self._factor * self._negligible
+        x = self._solve(b, Limits(self._tolerance, movement, farthest, negligible, self.most_iterations))
         self._total += self.iterations
         if self.is_indefinite and self.low_rank is not None:
             self.low_rank = None

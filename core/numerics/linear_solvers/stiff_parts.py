@@ -87,7 +87,7 @@ def thin_stiff_vertices(
     A part is connected. It is thin if its ``groups`` (:func:`vertex_groups`) are long or flat, so that it bends within
     a group. The thinnest parts are returned if the factors of all would cost much more than products with the matrix.
     """
-    is_alone = (np.bincount(tets.ravel(), minlength=len(rest_positions))[tets] == 1).all(axis=1)
+    is_alone = lone_tets(tets)
     stiff = tets[is_alone | (stiffness > STIFF * stiffness.min(initial=np.inf))]
     inside = np.intersect1d(stiff, free)
     if not len(inside):
@@ -105,6 +105,11 @@ def thin_stiff_vertices(
     is_cheap = np.empty(len(cost), dtype=bool)
     is_cheap[thinnest] = np.cumsum(cost[thinnest]) <= MOST_BLOCKS * len(free)
     return at[((slender >= SLENDER) & is_cheap)[parts]]
+
+
+def lone_tets(tets: np.ndarray) -> np.ndarray:
+    """Return the mask (m,) of the ``tets`` (m,4) that share no vertex with another one: those of rigid bodies."""
+    return (np.bincount(tets.ravel())[tets] == 1).all(axis=1)
 
 
 def _slenderness(positions: np.ndarray, parts: np.ndarray, groups: np.ndarray) -> np.ndarray:

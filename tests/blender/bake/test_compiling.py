@@ -25,7 +25,7 @@ def nothing_is_compiled(extension, monkeypatch, tmp_path):
 
 def begun():
     """A child that has told how far it is."""
-    end = time.monotonic() + 120.0
+    end = time.monotonic() + 600.0
     while compiling.state() is None or not compiling.state().phase.done:
         assert time.monotonic() < end and compiling.look() is not None
         time.sleep(0.02)
