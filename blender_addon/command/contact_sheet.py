@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.foundation.errors import RenderError, refusing
 from ...core.foundation.files.array_file import whole_files
+from ..blend_data.temporary_scene import remove_scene
 
 WIDTH, LABEL = 320, 24
 """Width of a picture, and height of its label, pixels."""
@@ -50,7 +51,7 @@ def make_sheet(path: Path, cells: Sequence[tuple[str, Path]]) -> None:
         image.filepath_raw, image.file_format = str(folder / path.name), "PNG"
         image.save()
         bpy.data.images.remove(image)
-    bpy.data.scenes.remove(scene)
+    remove_scene(scene)
 
 
 def _label_scene() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import bpy
@@ -21,12 +21,24 @@ def in_scene(options: argparse.Namespace, tell: ConsoleReporter) -> Iterator[Any
     Without a choice the active scene stays, and a warning names bodies that are only in other scenes. Raises StoreError
     if the chosen scene does not exist.
     """
-    before = bpy.context.scene
-    scene = _scene_of(options, before)
-    if scene == before and not options.scene:
-        _warn_of_others(scene, tell)
-    with active(scene):
-        yield before
+    with _window():
+        before = bpy.context.scene
+        scene = _scene_of(options, before)
+        if scene == before and not options.scene:
+            _warn_of_others(scene, tell)
+        with active(scene):
+            yield before
+
+
+def _window() -> AbstractContextManager[Any]:
+    """Return a context in which Blender's context has a window.
+
+    A command has none after ``blender -b scene.blend``. Without one, the active scene cannot be changed, and operators
+    such as Blender's exporters fail.
+    """
+    if bpy.context.window is not None:
+        return nullcontext()
+    return bpy.context.temp_override(window=bpy.context.window_manager.windows[0])
 
 
 @contextmanager
@@ -39,7 +51,7 @@ def active(scene: Any) -> Iterator[None]:
     if scene == before:  # assigning even the same scene would mark the .blend as edited
         yield
         return
-    window = bpy.context.window or bpy.context.window_manager.windows[0]
+    window = bpy.context.window
     window.scene = scene
     try:
         yield

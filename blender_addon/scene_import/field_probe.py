@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from ...core.foundation.errors import FieldError
+from ..blend_data.temporary_scene import remove_scene
 from .mesh_in import unit_scale, vectors_of
 
 KNOTS = 24
@@ -109,7 +110,7 @@ class FieldProbe:
         for mesh in self._meshes:
             bpy.data.meshes.remove(mesh)
         bpy.data.particles.remove(self._settings)
-        bpy.data.scenes.remove(self._scene)
+        remove_scene(self._scene)
 
     def at(self, frame: int, state: FieldState) -> np.ndarray:
         """Return the accelerations at the grid points at a frame, (a,b,c,3) in Blender units/s².

@@ -18,6 +18,7 @@ import bpy
 import numpy as np
 import scipy.sparse as sp
 
+from ..blend_data.temporary_scene import remove_scene
 from .mesh_in import columns_of, mesh_of
 
 MOST_TRIANGLES = 500_000
@@ -209,7 +210,7 @@ def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.nda
     finally:
         bpy.data.objects.remove(obj)
         bpy.data.meshes.remove(mesh)
-        bpy.data.scenes.remove(scene)
+        remove_scene(scene)
 
 
 def _fill(mesh: Any, cage: Cage) -> None:
