@@ -110,6 +110,20 @@ def test_the_scene_and_the_names_stay(pile, tmp_path):
     assert (tmp_path / "out.v2.gltf").is_file() and (tmp_path / "out.v2.bin").is_file()
 
 
+@pytest.mark.parametrize("kind", ["GLB", "FBX"])
+def test_the_window_shows_its_scene_and_view_layer_again(baked, tmp_path, kind):
+    """Blender's exporter of glTF shows the exported scene in the window."""
+    for name in ("Another", "Scene 2", "Zone"):  # whose neighbour in Blender's list is not the scene of the window
+        bpy.data.scenes.new(name)
+    window, own = bpy.context.window, bpy.context.scene
+    window.view_layer = layer = own.view_layers.new("Matte")
+    layer.objects.active = baked
+    baked.select_set(True, view_layer=layer)
+    assert send(tmp_path / "a file", file_format=kind) == {"FINISHED"}
+    assert (window.scene, window.view_layer, bpy.context.scene) == (own, layer, own)
+    assert bpy.context.object == baked and baked.select_get()
+
+
 def refused(words, path, **settings):
     before, files = data_blocks(), sorted(path.parent.iterdir()) if path.parent.is_dir() else []
     with pytest.raises(RuntimeError, match=words):
