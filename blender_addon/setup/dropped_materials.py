@@ -77,13 +77,14 @@ def notice(scene: Any, depsgraph: Any) -> None:
 def _drop_of(shader_uid: int, depsgraph: Any) -> Drop | None:
     """Return the drop of a physical Blender material onto an updated mesh object, or None.
 
-    ``shader_uid`` is 0 if the operator does not name the material. An object that shares its mesh with the target is
-    updated, too, but its transform is not.
+    ``shader_uid`` is 0 if the operator does not name the material, as in the Outliner, where a drop adds a slot to the
+    end. An object that shares its mesh with the target is updated, too, but its transform is not.
     """
     found = []
     for update in depsgraph.updates:
         if isinstance(update.id, bpy.types.Object) and update.id.type == "MESH":
-            for slot in update.id.original.material_slots:
+            slots = list(update.id.original.material_slots)
+            for slot in slots if shader_uid else slots[-1:]:
                 shader = slot.material
                 if shader is not None and shader.sinew.is_physical and shader_uid in (0, shader.session_uid):
                     found.append((not update.is_updated_transform, update.id.original, shader))

@@ -150,6 +150,31 @@ def test_only_a_drop_is_noticed(cube, monkeypatch):
     assert len(timers) == 2, "after the values are undone, a second undo is scheduled, of the drop"
 
 
+@pytest.mark.parametrize("slots", [1, 2])
+def test_a_drop_in_the_outliner_adds_a_slot(cube, monkeypatch, slots):
+    """Its operator does not name the material. A slot that no face shows changes no body, and a popup says so."""
+    shaders, timers, shown = load("materials", ["Bone", "Rubber"]), [], []
+    monkeypatch.setattr(bpy.app.timers, "register", lambda call, **_: timers.append(call))
+    monkeypatch.setattr(dropped_materials, "_show", shown.append)
+    if slots == 2:
+        cube.data.materials.append(shaders["Bone"])
+        assert bpy.ops.sinew.apply_shader() == {"FINISHED"}
+    cube.data.materials.append(shaders["Rubber"])
+    evaluated = cube.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    graph = SimpleNamespace(updates=[SimpleNamespace(id=evaluated, is_updated_transform=False)])
+    drop = SimpleNamespace(bl_idname="OUTLINER_OT_material_drop", as_pointer=lambda: 8, properties=SimpleNamespace())
+    context = SimpleNamespace(window_manager=SimpleNamespace(operators=[drop]), object=None)
+    monkeypatch.setattr(dropped_materials, "bpy", SimpleNamespace(context=context, types=bpy.types, app=bpy.app))
+    dropped_materials.notice(bpy.context.scene, graph)
+    monkeypatch.setattr(dropped_materials, "bpy", bpy)
+    (apply,) = timers
+    apply()
+    assert [m.name for m in cube.sinew.materials] == [["Rubber"], ["Bone"]][slots - 1]
+    assert [("No face of “Cube” shows" in words, "Assign it to faces" in words) for words in shown] == [(True, True)][
+        : slots - 1
+    ]
+
+
 def test_values_are_stored_in_a_material_for_other_meshes(cube):
     bpy.ops.sinew.enable()
     cube.active_material = bpy.data.materials.new("Mine")
