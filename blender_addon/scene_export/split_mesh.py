@@ -95,6 +95,7 @@ def _faces(mesh: Any, split: SplitSurface) -> Faces:
     polygon = np.where(source >= 0, of_polygon[np.maximum(source, 0)], -1)
     parts = np.bincount(of_polygon, minlength=len(counts))
     is_whole = np.bincount(polygon[exact], minlength=len(counts)) == parts
+    is_whole &= np.bincount(polygon[source >= 0], minlength=len(counts)) == parts  # slivers of it may lie along a seam
     piece = split.pieces[T[:, 0]]
     low, high = np.full(len(counts), len(T)), np.full(len(counts), -1)
     np.minimum.at(low, polygon[exact], piece[exact])

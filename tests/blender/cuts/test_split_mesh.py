@@ -176,6 +176,26 @@ def test_a_painted_seam_and_fragments():
     assert make_job(obj, bpy.context).body.seams.count == 9
 
 
+def test_a_seam_along_edges_leaves_closed_pieces():
+    """The split leaves slivers of faces beside such a seam."""
+    obj = enabled("cube")
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.subdivide(number_cuts=11)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    group = obj.vertex_groups.new(name="Lower")
+    for vertex in obj.data.vertices:
+        vertex.co.x, vertex.co.y, vertex.co.z = 0.15 * vertex.co.x, 0.15 * vertex.co.y, 0.6 * (vertex.co.z + 1.0)
+        group.add([vertex.index], min(1.0, max(0.0, 1.1 - vertex.co.z)), "REPLACE")  # 0.5 where vertices are
+    cuts = obj.sinew.cuts
+    cuts.tear, cuts.seam_group = "PAINTED", "Lower"
+    bpy.ops.sinew.split_mesh()
+    parts = pieces_of(obj.data)
+    assert len(parts) == 2 and not any(len(open_edges(part)) for part in parts)
+    assert not obj.data.validate(verbose=True) and np.isclose(vertex_positions(obj.data)[:, 2], 0.6).sum() > 50
+    job = make_job(obj, bpy.context)
+    job.body.seams.welded(job.body.surface)
+
+
 def test_a_modified_body_is_split_in_the_shape_of_the_first_frame():
     """A lattice moves the body by 1 m, so the knife at its place cuts it in the middle."""
     obj = enabled("cube")
