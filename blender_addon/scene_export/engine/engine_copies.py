@@ -15,6 +15,7 @@ from ....core.foundation.errors import named
 from ....core.geometry.animation.frame_checks import is_still, largest_distance, size_of
 from ....core.geometry.animation.morph_targets import MorphTargets, few_targets, one_per_frame
 from ...blend_data.temporary_scene import remove_scene
+from ...window.kept_scene import kept_scene
 from ..linear_keys import fill_linear
 from ..original_coordinates import set_coordinates
 from ..shape_keys import drop_action, new_curves
@@ -64,22 +65,17 @@ class EngineFit:
 def engine_scene(context: Any, name: str, frames: int) -> Iterator[Any]:
     """Yield a temporary scene with the frame rate and the units of the present scene, whose frames begin at 0.
 
-    Blender's context has a window meanwhile, which shows its own scene and view layer again at the end: Blender's
-    exporter of glTF lets the window show the exported scene.
+    Blender's exporter of glTF lets the window show the exported scene. The window shows its own one again at the end.
     """
     scene, own = bpy.data.scenes.new(name), context.scene
-    window = context.window or context.window_manager.windows[0]
-    shown, layer = window.scene, window.view_layer
     try:
         scene.render.fps, scene.render.fps_base = own.render.fps, own.render.fps_base
         scene.unit_settings.system = own.unit_settings.system
         scene.unit_settings.scale_length = own.unit_settings.scale_length
         scene.frame_start, scene.frame_end = 0, frames - 1
-        with context.temp_override(window=window):
+        with kept_scene(context):
             yield scene
     finally:
-        if window.scene != shown:
-            window.scene, window.view_layer = shown, layer
         remove_scene(scene)
 
 

@@ -99,13 +99,27 @@ def to_an_engine(gui):
     with bpy.context.temp_override(window=browser, area=browser.screen.areas[0]):
         bpy.ops.file.cancel()
     yield from gui.settle()
-    before = [gui.window.scene.name, there(), len(bpy.data.scenes), len(bpy.data.objects), in_hand()]
+    camera = bpy.context.scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    bpy.context.scene.collection.objects.link(camera)
+    view = gui.area().spaces.active.region_3d
+    view.view_perspective = "CAMERA"
+
+    def state():
+        return [
+            gui.window.scene.name,
+            there(),
+            len(bpy.data.scenes),
+            len(bpy.data.objects),
+            in_hand(),
+            view.view_perspective,
+        ]
+
+    before = state()
     path = gui.session / "suzanne.glb"
     with gui.context():
         bpy.ops.sinew.send_to_engine(filepath=str(path), form="SKELETON", count=4)
     yield from gui.redraw()
-    after = [gui.window.scene.name, there(), len(bpy.data.scenes), len(bpy.data.objects), in_hand()]
-    gui.record("sent", [path.stat().st_size > 10_000, after == before])
+    gui.record("sent", [path.stat().st_size > 10_000, state() == before])
 
 
 def scenario(gui):
