@@ -111,3 +111,4 @@ def physics_button(self: Any, context: Any) -> None:
         column.operator("sinew.disable", text="Remove Sinew", icon="X")
     else:
         column.operator("sinew.enable", text="Sinew", icon="PHYSICS")
+        _draw_imports(column, obj)

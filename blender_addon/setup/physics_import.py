@@ -141,7 +141,7 @@ def _fill_density(obj: Any, mass: float, surface: Any, scene: Any) -> list[str]:
     """Set the density of the only material to give the body this mass. Returns the reason if that is impossible."""
     materials = obj.sinew.materials
     if surface is None or not surface.is_solid:
-        return [translated("Mass (the mesh encloses no volume)")]
+        return [translated("Mass (the mesh encloses no volume: add a Solidify modifier)")]
     if len(materials) > 1:
         return [translated("Mass (the body has several materials)")]
     density = mass / surface.volume * length_factor(scene) ** 3
