@@ -272,7 +272,7 @@ class SolverSettings(_OwnSettings):
         "1/s",
         "Damping of every movement, as in water, 1/s; 0 damps nothing, and 0.5 to 2 calms a body. At 2 the speed falls "
         "to a third in 1/2 s",
-        "drag",
+        "mass damping",
     )
     stiffness_damping: float = number(
         0.0,
