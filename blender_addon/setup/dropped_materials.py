@@ -105,7 +105,7 @@ def apply(drop: Drop) -> None:
         try:
             bpy.ops.sinew.apply_shader("EXEC_DEFAULT", True, object_name=obj.name, shader_name=shader.name_full)
         except RuntimeError as error:
-            _show(str(error).strip())
+            _show(str(error).strip().removeprefix("Error: "))
         else:
             _applied.add(drop)
 

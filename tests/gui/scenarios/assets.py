@@ -1,5 +1,5 @@
 """The asset library: added by its operator, shown in an Asset Browser; a material is dropped onto the cube, undone,
-redone, and another is applied by the menu's operator.
+redone, and another is applied by the menu's operator. Others are dropped onto the list of slots and onto the Outliner.
 """
 
 import bpy
@@ -35,10 +35,10 @@ def only(gui, area, name):
     return region.x + 50, region.y + region.height - 60
 
 
-def drop(gui, area, name):
-    """Drag an asset onto the middle of the 3D View, where the cube is."""
+def drop(gui, area, name, to=None):
+    """Drag an asset to a place of the window, by default to the middle of the 3D View, where the cube is."""
     x, y = yield from only(gui, area, name)
-    to_x, to_y = gui.centre()
+    to_x, to_y = to or gui.centre()
     path = [(x + (to_x - x) * k // 10, y + (to_y - y) * k // 10) for k in range(11)]
     yield from gui.drag(path)
 
@@ -46,6 +46,37 @@ def drop(gui, area, name):
 def step(gui, kind):
     with gui.context():
         getattr(bpy.ops.ed, kind)()
+
+
+def in_other_editors(gui, area, name):
+    """Drop a material onto the list of slots, and one of this file onto the cube's row in the Outliner, twice. Blender
+    takes no asset of a library there. The first time the cube has no slot, the second time it gets a second one.
+    """
+    yield from gui.show_properties("MATERIAL")
+    yield from gui.settle()
+    region = gui.region("WINDOW", "PROPERTIES")
+    yield from drop(gui, area, "Wood", (region.x + 90, region.y + region.height - 60))
+    yield from gui.record_when("in the list", lambda: state(name), [True, [["Wood", "1e+10", ""]], "Wood"])
+    yield from gui.photograph("4-list")
+    obj = bpy.data.objects[name]
+    for other in [other for other in bpy.data.objects if other != obj]:
+        bpy.data.objects.remove(other)
+    bpy.data.materials["Rubber"].asset_mark()
+    bpy.data.materials["Wood"].asset_mark()
+    area.spaces.active.params.asset_library_reference = "LOCAL"
+    obj.data.materials.clear()
+    with gui.context():
+        bpy.ops.sinew.disable()
+    yield from gui.settle()
+    outliner = gui.region("WINDOW", "OUTLINER")
+    row = outliner.x + 90, outliner.y + outliner.height - 54  # below those of both collections
+    yield from drop(gui, area, "Rubber", row)
+    yield from gui.record_when("in the Outliner", lambda: state(name), [True, [["Rubber", "5e+06", ""]], "Rubber"])
+    yield from drop(gui, area, "Wood", row)
+    yield from gui.wait_until(lambda: len(obj.material_slots) == 2, 30, "a second slot")
+    yield from gui.settle()
+    gui.record("in a second slot", [state(name), obj.material_slots[1].material.name])
+    yield from gui.photograph("5-no-face")
 
 
 def scenario(gui):
@@ -88,3 +119,4 @@ def scenario(gui):
     yield 0.5
     yield from gui.photograph("3-menu")
     yield from gui.press("ESC")
+    yield from in_other_editors(gui, area, name)
