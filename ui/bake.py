@@ -266,10 +266,10 @@ def draw_attributes(layout: Any, context: Any, obj: Any) -> None:
     """Draw the results that nodes read by name, and the button of a material that shows some."""
     layout.use_property_split = False
     attributes = obj.sinew.attributes
-    grid = layout.grid_flow(columns=2, row_major=True, even_columns=True)
+    column = layout.column(align=True)  # side by side, their names would be cut off
     for name in attributes.bl_rna.properties.keys():
         if name not in ("rna_type", "name"):
-            grid.prop(attributes, name)
+            column.prop(attributes, name)
     if words := forecasts.attribute_words(obj, context):
         wrapped(layout, words, context, "INFO")
     draw_button(layout, context, "sinew.add_demo_material", icon="MATERIAL")
