@@ -155,7 +155,7 @@ def _draw_record(layout, obj, context):
         layout.label(text=words, icon=icon)
         if astray := baking.astray_words(obj):
             wrapped(layout, f"{astray} {translated('Resume uses the frames on disk.')}", context, "ERROR")
-        elif record.result is not None:
+        elif record.result is not None and obj == context.object and obj.hide_viewport:
             wrapped(
                 layout,
                 translated("“{name}” shows the bake; this object is hidden.", name=record.result.name),
