@@ -177,7 +177,7 @@ def render_frame(path: Path, size: tuple[int, int] = FRAME) -> Path:
     shading = scene.display.shading
     shading.light, shading.color_type = "STUDIO", "MATERIAL"
     shading.show_shadows = shading.show_cavity = shading.show_specular_highlight = True
-    shading.shadow_intensity, scene.display.light_direction = 0.4, (-0.5, -0.4, 0.75)
+    shading.shadow_intensity, scene.display.light_direction = 0.4, (-0.5, 0.75, 0.4)  # to the right, up, to the viewer
     scene.world.color = BACKGROUND
     scene.view_settings.view_transform, scene.view_settings.exposure = "Standard", 1.0
     return _render(scene, size, path)
