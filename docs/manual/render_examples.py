@@ -118,7 +118,7 @@ def bake(name: str, scratch: Path, seconds: float | None = None) -> int:
     bpy.context.scene.render.fps = FPS
     bpy.ops.sinew.add_example(example=name)
     body = bpy.context.object
-    bpy.ops.wm.save_as_mainfile(filepath=str(scratch / f"{name}.blend"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(scratch / f"{name.replace('_', '-')}.blend"))
     for each in group_of(body, bpy.context) if seconds is not None else ():
         each.sinew.frame_end = each.sinew.frame_start + round(seconds * FPS)
     scene = bpy.context.scene

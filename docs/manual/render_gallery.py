@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 import render_examples as manual
 from mathutils import Vector
 from PIL import Image
@@ -22,8 +24,8 @@ LONGEST = 48
 """Largest number of frames of a clip: 4 s."""
 DISSOLVE = 4
 """Frames in which the end of a clip dissolves into its beginning, so that it loops without a jump."""
-TRAVELLING = ("jelly_bear", "tumbling_ragdoll")
-"""Examples whose bodies leave the picture of the manual."""
+KEYS = 6
+"""Frames of a clip from one key of the camera to the next, where bodies leave the picture of the manual."""
 MARGIN = 0.1
 """Distance by which the camera moves back from such bodies, as a part of its own."""
 QUALITY = 60
@@ -41,9 +43,8 @@ def main(folder: Path, names: list[str]) -> None:
             scene = bpy.context.scene
             manual.light(scene, manual.SHOTS[name])
             shown = range(first, scene.frame_end + 1, STEP)[:LONGEST]
-            if name in TRAVELLING:
-                fit_camera(scene, shown)
-            target = folder / name.replace("_", "-")
+            follow_bodies(scene, shown)
+            target = folder / Path(bpy.data.filepath).stem
             save_blend(scene, target.with_suffix(".blend"))
             frames = []
             for frame in shown:
@@ -52,32 +53,79 @@ def main(folder: Path, names: list[str]) -> None:
             save_clip(frames, target.with_suffix(".webp"))
 
 
-def fit_camera(scene: Any, frames: range) -> None:
-    """Move the camera to where it sees the bodies in all frames."""
+def follow_bodies(scene: Any, frames: range) -> None:
+    """Key the location of the camera so that it sees the bodies in all frames.
+
+    The camera stays at its location as long as it sees them from there, and comes no nearer. A key serves the frames up
+    to both neighbouring keys: between two locations that see a body, every location on the line sees it.
+    """
     scene.render.resolution_x, scene.render.resolution_y = SIZE
-    corners = [corner for frame in frames for corner in corners_of_bodies(scene, frame)]
-    graph = bpy.context.evaluated_depsgraph_get()
-    location, _ = scene.camera.camera_fit_coords(graph, [value for corner in corners for value in corner])
-    scene.camera.location = location + MARGIN * (location - sum(corners, Vector()) / len(corners))
+    points = [points_of_bodies(scene, frame) for frame in frames]
+    camera, home = scene.camera, scene.camera.location.copy()
+    at = [*range(0, len(frames) - 1, KEYS), len(frames) - 1]
+    near = [np.concatenate(points[max(k - KEYS, 0) : k + KEYS + 1]) for k in at]
+    if all(sees(scene, each) for each in near):
+        return
+    for k, each in zip(at, near, strict=True):
+        camera.location = home
+        if not sees(scene, each):
+            camera.location = fitted_location(scene, each, home)
+        camera.keyframe_insert("location", frame=frames[k])
 
 
-def corners_of_bodies(scene: Any, frame: int) -> list[Vector]:
-    """Return the corners of the boxes around the visible objects with shape keys at a frame, m."""
+def points_of_bodies(scene: Any, frame: int) -> np.ndarray:
+    """Return the vertices (n,3) of the visible objects with shape keys at a frame, m."""
     scene.frame_set(frame)
     graph = bpy.context.evaluated_depsgraph_get()
     shown = [obj for obj in scene.objects if obj.type == "MESH" and obj.data.shape_keys and not obj.hide_render]
-    bodies = [obj.evaluated_get(graph) for obj in shown]
-    return [body.matrix_world @ Vector(corner) for body in bodies for corner in body.bound_box]
+    points = []
+    for body in (obj.evaluated_get(graph) for obj in shown):
+        own = np.empty(3 * len(body.data.vertices), dtype=np.float32)
+        body.data.vertices.foreach_get("co", own)
+        matrix = np.array(body.matrix_world)
+        points.append(own.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3])
+    return np.concatenate(points)
+
+
+def sees(scene: Any, points: np.ndarray) -> bool:
+    """Return True if all points (n,3) are in the picture of the camera."""
+    camera = scene.camera
+    corner = camera.data.view_frame(scene=scene)[0]
+    x, y, z = ((points - camera.location) @ np.array(camera.rotation_euler.to_matrix())).T
+    depth = z / corner.z
+    return bool((depth > 0.0).all() and (abs(x) <= depth * corner.x).all() and (abs(y) <= depth * corner.y).all())
+
+
+def fitted_location(scene: Any, points: np.ndarray, home: Vector) -> Vector:
+    """Return a location, no nearer than ``home``, from which the camera sees the points (n,3) with a margin."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    location, _ = scene.camera.camera_fit_coords(graph, points.ravel().tolist())
+    middle = Vector(0.5 * (points.min(axis=0) + points.max(axis=0)))
+    location += MARGIN * (location - middle)
+    back = scene.camera.rotation_euler.to_matrix().col[2]
+    return location + max(back.dot(home - location), 0.0) * back
 
 
 def save_blend(scene: Any, path: Path) -> None:
-    """Save the baked scene as it opens for a user: at the first frame, seen through the camera, with materials."""
+    """Save the baked scene and copy it to ``path``.
+
+    It opens at the first frame, seen through the camera, with materials. It names no folder of this computer: all paths
+    are relative to the file.
+    """
     scene.frame_set(scene.frame_start)
-    for area in (area for screen in bpy.data.screens for area in screen.areas if area.type == "VIEW_3D"):
-        area.spaces[0].region_3d.view_perspective = "CAMERA"
-        area.spaces[0].shading.type = "MATERIAL"
+    for area in (area for screen in bpy.data.screens for area in screen.areas):
+        if area.type == "VIEW_3D":
+            area.spaces[0].region_3d.view_perspective = "CAMERA"
+            area.spaces[0].shading.type = "MATERIAL"
+        for space in area.spaces:
+            if space.type == "FILE_BROWSER" and space.params is not None:
+                space.params.directory = b"//"
+    scene.render.filepath = "//"
+    for obj in bpy.data.objects:
+        obj.sinew.bake.home = ""  # the frames are beside the file that is saved
     bpy.context.preferences.filepaths.save_version = 0  # no .blend1 beside it
-    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True, relative_remap=False)
+    bpy.ops.wm.save_mainfile(compress=True, relative_remap=False)
+    shutil.copyfile(bpy.data.filepath, path)
     check_size(path)
 
 
