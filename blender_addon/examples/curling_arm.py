@@ -26,15 +26,19 @@ BICEPS = (
 BEVEL = 0.028
 
 
-def build(stage: Stage) -> Any:
-    """Build the arm, its bones and the curve of its biceps. Returns the arm."""
+def build(stage: Stage, *shaders: Any) -> Any:
+    """Build the arm, its bones and the curve of its biceps. Returns the arm.
+
+    ``shaders``: Blender materials of the arm instead of a skin.
+    """
+    shaders = shaders or (stage.shader("Skin", SKIN, 0.5),)
     parts = [
         limb((0.0, 0.0, 0.31), (0.0, 0.0, 0.0), 0.058, 0.046, 32),
         limb((0.0, 0.0, 0.0), (0.0, -0.26, -0.02), 0.045, 0.03, 32),
         ball((0.0, 0.0, 0.0), 0.046),
         ball((0.0, -0.285, -0.022), (0.036, 0.05, 0.036)),
     ]
-    arm = stage.add("Arm", stage.one_skin(stage.mesh("Arm", parts, stage.shader("Skin", SKIN, 0.5)), VOXEL, 6))
+    arm = stage.add("Arm", stage.one_skin(stage.mesh("Arm", parts, *shaders), VOXEL, 6))
     settings = stage.body(arm, 3.0, 28)
     points = vertex_positions(arm.data)
     settings.pin_group = stage.group(arm, "Pins", (points[:, 2] > 0.29).astype(float))

@@ -85,18 +85,26 @@ class Stage:
         graph = self.context.evaluated_depsgraph_get()
         return bpy.data.meshes.new_from_object(obj.evaluated_get(graph), depsgraph=graph)
 
-    def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
+    def shader(
+        self,
+        name: str,
+        colour: Sequence[float],
+        roughness: float = 0.4,
+        transmission: float = 0.0,
+        opacity: float = 1.0,
+    ) -> Any:
         """Return a Blender material for the appearance."""
         material = bpy.data.materials.new(name)
         if material.node_tree is None:  # since 5.0 it always exists, and ``use_nodes`` is deprecated
             material.use_nodes = True
-        material.diffuse_color = (*colour, 1.0)
+        material.diffuse_color = (*colour, opacity)
         material.roughness = roughness
         # The node is found by type, since node names are translated.
         surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED").inputs
         surface["Base Color"].default_value = (*colour, 1.0)
         surface["Roughness"].default_value = roughness
         surface["Transmission Weight"].default_value = transmission
+        surface["Alpha"].default_value = opacity
         return material
 
     def paint(self, mesh: Any, colours: np.ndarray) -> None:
