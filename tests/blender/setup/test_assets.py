@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.bake import baking
 from sinew.blender_addon.scene_import.settings_in import material_settings, shader_settings
 from sinew.blender_addon.setup import asset_library, dropped_materials, slot_materials
 from sinew.core.foundation.errors import MaterialError, StoreError
@@ -220,6 +221,27 @@ def test_bodies_are_ready_to_bake():
         settings = body.sinew
         assert settings.enabled and settings.materials and settings.collisions.use_ground
         assert not settings.identity and settings.collisions.collection is None and body.parent is None
+
+
+def test_assets_bake(cube, saved):
+    """Each body, and a cube of a material of the library."""
+    cube.data.materials.append(load("materials", ["Rubber"])["Rubber"])
+    assert bpy.ops.sinew.apply_shader() == {"FINISHED"}
+    scene = bpy.context.scene
+    scene.frame_end = scene.frame_start + 2
+    bodies = [cube, *load("bodies").values()]
+    scene.collection.objects.unlink(cube)
+    for body in bodies:
+        scene.collection.objects.link(body)
+        body.location.z += 5.0
+        if not any(material.muscle.origin_group for material in body.sinew.materials):  # muscles need their cells
+            body.sinew.cells_across = min(body.sinew.cells_across, 12)
+        bpy.context.view_layer.objects.active = body
+        assert bpy.ops.sinew.bake() == {"FINISHED"}
+        store = baking.open_store(body)
+        first, last = (store.read(frame) for frame in (store.frames()[0], store.frames()[-1]))
+        assert np.isfinite(last).all() and last[:, 2].mean() < first[:, 2].mean(), body.name
+        scene.collection.objects.unlink(body)
 
 
 def test_node_groups_store_maps(cube):
