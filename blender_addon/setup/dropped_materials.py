@@ -105,7 +105,8 @@ def apply(drop: Drop) -> None:
         try:
             bpy.ops.sinew.apply_shader("EXEC_DEFAULT", True, object_name=obj.name, shader_name=shader.name_full)
         except RuntimeError as error:
-            _show(str(error).strip().removeprefix("Error: "))
+            words = str(error).strip()
+            _show(words.partition(": ")[2] or words)  # after "Error", in the language of the user
         else:
             _applied.add(drop)
 

@@ -48,9 +48,9 @@ def build(stage: Stage) -> Any:
 
 
 def _paint_rings(mesh: Any, outer: int) -> None:
-    """Paint rings around the arm with the second Blender material of a mesh, and with the third what is not outside.
+    """Assign the second Blender material of a mesh to rings around the arm, and the third to its inner faces.
 
-    ``outer``: number of vertices on the outside, which come first.
+    ``outer``: number of vertices of the outer side, which come first.
     """
     for face in mesh.polygons:
         _x, y, z = face.center

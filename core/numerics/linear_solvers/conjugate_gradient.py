@@ -34,7 +34,7 @@ EXACT_TOLERANCE = 1e-8
 
 MOVEMENT = 3e-3
 """Largest preconditioned residual at which the iteration ends, relative to the largest displacement, or to
-``NEGLECTED``.
+the one of ``NEGLECTED`` if that is larger.
 
 The energy norm hardly sees soft parts beside stiff ones, and bodies beside stiff contacts. Without this limit, a bear
 with a part of 1e14 Pa beside 6e4 ended 2e-4 of its size from the solution of a step that converges to 1e-5, and steps
@@ -49,9 +49,9 @@ The rule counts the estimated error of the solution too. With 1, each solution t
 steps take as many of their solver.
 """
 
-FACTOR_OF_BONES = 3.0
-"""Factor by which solutions with rigid bodies of one tet are more accurate than by ``MOVEMENT``, down to the same
-displacement.
+BONE_ACCURACY = 3.0
+"""Number by which ``MOVEMENT`` is divided if there are rigid bodies of one tet. ``NEGLECTED`` is multiplied by it, so
+that the smallest limit is the same.
 
 In a bar of 31,000 tets that a chain of 20 bones bends, steps take 3.7 iterations of their solver instead of 4.0, and as
 many of conjugate gradients. Slabs without bones would take 15 % more of conjugate gradients for the same.
@@ -118,7 +118,7 @@ class ConjugateGradients:
             groups = vertex_groups(body.rest_positions, body.tets, stiffness, self.free, *graph)
         is_contrasted = stiffness.max(initial=0.0) > CONTRAST * stiffness.min(initial=np.inf)
         self._farthest = FARTHEST * float(np.ptp(body.rest_positions, axis=0).max()) if is_contrasted else np.inf
-        self._factor = FACTOR_OF_BONES if lone_tets(body.tets).any() else 1.0
+        self._accuracy = BONE_ACCURACY if lone_tets(body.tets).any() else 1.0
         self._deflation = AffineDeflation(groups, body.rest_positions[self.free])
         thin = thin_stiff_vertices(body.rest_positions, body.tets, stiffness, self.free, groups)
         self._preconditioner = Preconditioner(thin, self._kind)
@@ -157,11 +157,11 @@ class ConjugateGradients:
     def begin_step(self, negligible: float = 0.0) -> None:
         """Reset the numbers of systems and iterations of the step.
 
-        ``negligible``, m: displacement that the step's stop rule neglects. A solution with displacements below three
-        times this size is computed as accurately as one of three times this size.
+        ``negligible``, m: displacement that the step's stop rule neglects. Displacements below a multiple of it are
+        computed as accurately as those of this multiple, see ``NEGLECTED``.
         """
         self._systems = self._total = 0
-        self._negligible = NEGLECTED * negligible
+        self._negligible = NEGLECTED * self._accuracy * negligible
 
     @property
     def mean_iterations(self) -> float:
@@ -195,8 +195,8 @@ class ConjugateGradients:
         """
         self._systems += 1
         farthest = self._farthest if self._systems <= FIRST_SYSTEMS else np.inf
-        movement, negligible = MOVEMENT / self._factor, self._factor * self._negligible
-        x = self._solve(b, Limits(self._tolerance, movement, farthest, negligible, self.most_iterations))
+        movement = MOVEMENT / self._accuracy
+        x = self._solve(b, Limits(self._tolerance, movement, farthest, self._negligible, self.most_iterations))
         self._total += self.iterations
         if self.is_indefinite and self.low_rank is not None:
             self.low_rank = None
