@@ -118,6 +118,7 @@ def unregister() -> None:
     while _layers:
         _layers.pop().remove()
     mode_playback.unregister()
+    outdated.unregister()
     live.stop()
     job_queue.unregister()
     compiling.end()

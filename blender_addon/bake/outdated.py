@@ -226,6 +226,12 @@ def forget(*_: Any) -> None:
     after_edit()
 
 
+def unregister() -> None:
+    """Remove the timer."""
+    if bpy.app.timers.is_registered(_look_again):
+        bpy.app.timers.unregister(_look_again)
+
+
 HANDLERS = (
     ("depsgraph_update_post", after_edit), ("undo_post", after_edit), ("redo_post", after_edit), ("load_post", forget),
 )  # fmt: skip

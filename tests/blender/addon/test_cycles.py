@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import types
 from collections import Counter
 from pathlib import Path
 
 import bpy
 import pytest
 from sinew.blender_addon import registration
+from sinew.blender_addon.bake import outdated
 from sinew.blender_addon.jobs import job_queue
 
 from ..bake.test_child import drain_until, start
@@ -32,7 +34,7 @@ def traces() -> dict[str, object]:
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
     return {
         "handlers": handlers,
-        "timers": bpy.app.timers.is_registered(job_queue.tick),
+        "timers": [bpy.app.timers.is_registered(timer) for timer in (job_queue.tick, outdated._look_again)],
         "types": sorted(dir(bpy.types)),
         "properties": [name for name in dir(bpy.types) if hasattr(getattr(bpy.types, name, None), "sinew")],
         "appended": {name: list(map(repr, draw._draw_funcs)) for name, draw in drawn if hasattr(draw, "_draw_funcs")},
@@ -95,11 +97,15 @@ def cycle() -> None:
     registration.unregister()
 
 
-def test_switching_off_leaves_no_trace(saved, switched_off):
+def test_switching_off_leaves_no_trace(saved, switched_off, monkeypatch):
+    with_a_window = types.SimpleNamespace(background=False, timers=bpy.app.timers)
+    monkeypatch.setattr(outdated, "bpy", types.SimpleNamespace(app=with_a_window))
     before = traces()
     registration.register()
+    outdated.after_edit()
     on = traces()
     assert on["types"] != before["types"] and on["handlers"] != before["handlers"] and on["properties"]
+    assert on["timers"] != before["timers"]
     registration.unregister()
     assert traces() == before
 

@@ -166,7 +166,9 @@ def scenario(gui):
     yield from saved_and_baked(gui, running)
     gui.record("running", running.current() is not None)
     yield from gui.wait_until(lambda: running.current().state.phase.phase != "", 120, "the child says something")
+    yield from gui.halt(0)  # a photograph takes longer than a fast machine's whole bake
     yield from gui.photograph("2-first-phase")
+    gui.go_on()
     yield from gui.halt(5)
     gui.record("modal operators", len(gui.window.modal_operators))
     yield from looked_at(gui, running)
