@@ -50,7 +50,8 @@ class BlockRows:
     def fill(self, element_blocks: np.ndarray, pairs: Pairs | None = None) -> None:
         """Assemble the values from the blocks (b,3,3) of all element matrices, and from the blocks of ``pairs``."""
         _fill_blocks(len(self.values), *self._gather, element_blocks, self.values)
-        self._set_pairs(pairs)
+        if pairs is not self.pairs:
+            self._set_pairs(pairs)
 
     def _set_pairs(self, pairs: Pairs | None) -> None:
         self.pairs, count = pairs, len(self)

@@ -67,6 +67,8 @@ class PinSchedule:
         ``frame``, from 0 at the beginning to 1 at ``frame``.
         """
         mask = self.held[frame]
+        if not len(mask):
+            return np.zeros((0, 3))
         before, after, part = samples_at(self.targets, len(self.held), frame, part)
         return before[mask] + part * (after[mask] - before[mask])
 

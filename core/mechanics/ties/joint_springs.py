@@ -39,6 +39,7 @@ class JointSprings(PointStencils):
     ) -> None:
         super().__init__(points)
         self._fixed, self._stiffness, self._lengths, self._sides = fixed, stiffness, lengths, sides
+        self._has_limits = bool(lengths.any())
         p = len(stiffness)
         both = np.tile(np.arange(p), 2), np.arange(2 * p)
         self._shares = sp.csr_matrix((np.repeat([1.0, -1.0], p), both), (p, 2 * p))
@@ -53,9 +54,11 @@ class JointSprings(PointStencils):
 
         The elongation is 0 where a spring does not act.
         """
-        first, second = np.split(np.concatenate([self._points.positions(positions), self._fixed]), 2)
-        away = first - second
-        distance = np.linalg.norm(away, axis=1)
+        ends = np.concatenate([self._points.positions(positions), self._fixed]).reshape(2, -1, 3)
+        away = ends[0] - ends[1]
+        distance = np.sqrt((away * away).sum(axis=1))
+        if not self._has_limits:
+            return away, distance, np.ones(len(distance))
         elongation = distance - self._lengths
         elongation[self._sides * elongation < 0.0] = 0.0
         ratio, divisor = (self._lengths == 0.0).astype(float), np.maximum(distance, NEAREST * self._lengths)
@@ -74,7 +77,7 @@ class JointSprings(PointStencils):
 
     def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
         """Return the Hessian, N/m, as blocks per pair of tet vertices. It is constant while no limit acts."""
-        if (self._springs(positions)[1] * self._lengths).any():
+        if self._has_limits and (self._springs(positions)[1] * self._lengths).any():
             return self._points.pairs(self._stencils(positions))
         if self._pairs is None:
             self._pairs = self._points.pairs(self._stencils(positions))

@@ -121,18 +121,11 @@ def merge_states(states: Sequence[State]) -> State:
 
 def split_state(whole: Model, state: State) -> list[State]:
     """Return the state of each body from a ``state`` of the merged model ``whole``."""
-    return [
-        State.from_arrays(
-            {
-                name: value
-                if name in ("previous_time_step", "slow_steps")
-                else value[each.elements if name in ("stretch", "plastic") else each.vertices]
-                for name, value in state.arrays().items()
-                if name != "plastic" or whole.elastic.plasticity[each.elements, 0].any()
-            }
-        )
-        for each in whole.slices
-    ]
+    parts = [state.part(each.vertices, each.elements) for each in whole.slices]
+    if state.plastic is not None:  # elastic bodies among plastic ones have no plastic state
+        flows = [whole.elastic.plasticity[each.elements, 0].any() for each in whole.slices]
+        parts = [part if flow else replace(part, plastic=None) for part, flow in zip(parts, flows)]
+    return parts
 
 
 def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:

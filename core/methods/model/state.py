@@ -48,6 +48,20 @@ class State:
             arrays["slow_steps"] = np.array([float(self.slow_steps)])
         return arrays
 
+    def part(self, vertices: slice, elements: slice) -> State:
+        """Return the state of some ``vertices`` and ``elements``, without colliders and broken samples."""
+        history = self.history
+        if history is not None:
+            history = History(history.positions[vertices], history.velocities[vertices], history.time_step)
+        return State(
+            self.positions[vertices],
+            self.velocities[vertices],
+            self.stretch[elements],
+            history,
+            slow_steps=self.slow_steps,
+            plastic=None if self.plastic is None else self.plastic[elements],
+        )
+
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
         """Return the state with the arrays that :meth:`arrays` returned.

@@ -52,6 +52,7 @@ class AffineDeflation:
         columns, rows = np.indices(self._basis.shape)
         of_functions = (self._basis.ravel(), ((4 * groups[:, None] + rows).ravel(), columns.ravel()))
         self._restriction = sp.csr_matrix(of_functions, shape=(4 * self.count, len(groups)))
+        self._coarse = np.empty((12 * self.count, 12 * self.count))
 
     def factorize(self, A: BlockRows, low_rank: LowRank | None = None) -> int | None:
         """Factorise the coarse matrix ``W^T S W``; return None, or the index of a group where the factorisation fails.
@@ -68,7 +69,7 @@ class AffineDeflation:
         self._near = np.empty(self._starts[-1], dtype=np.int64)
         self._AW = np.zeros((len(self._near), 3, 12))
         _fill_near(len(A), *pattern, self._starts, self._near, A.values, A.pair_values, self._basis, self._AW)
-        E = np.zeros((12 * self.count, 12 * self.count))
+        E = self._coarse  # overwrites the factor of the last matrix
         arrays = self._starts, self._near, self._AW
         _coarse_matrix(self.count, self._begins, self._members, self._basis, *arrays, E)
         self._WY = np.zeros((len(E), 0))
@@ -199,6 +200,7 @@ def _coarse_matrix(items, begins, members, basis, starts, near, AW, E):
     """
     g = take(items)
     while g >= 0:
+        E[12 * g : 12 * g + 12] = 0.0
         for m in range(begins[g], begins[g + 1]):
             v = members[m]
             for s in range(starts[v], starts[v + 1]):

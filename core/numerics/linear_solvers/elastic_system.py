@@ -12,13 +12,14 @@ vertices to their targets at the start of a step (``StepSolver.start``) and zero
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...foundation.errors import FactorizationError
 from ...mechanics.assembly.low_rank import LowRank
-from ...mechanics.assembly.pairs import joined_pairs
+from ...mechanics.assembly.pairs import Pairs, joined_pairs
 from ...mechanics.forces.elastic import ElasticPotential
 from ...mechanics.forces.step_potential import CrossElementPotential, StepPotential
 from .body import Body
@@ -43,6 +44,9 @@ class ElasticSystem(LinearSystem):
         and matrix entries
     is_exact : True to solve every system to a relative error of 1e-8, for steps that do not iterate
     """
+
+    _coupling: tuple[Sequence[Pairs], float, Pairs | None] = (), 1.0, None
+    """Arguments and result of the last call of :meth:`_joined`."""
 
     def __init__(self, body: Body, choice: Choice, by_counts: bool = False, is_exact: bool = False) -> None:
         super().__init__(body.weights)
@@ -102,14 +106,25 @@ class ElasticSystem(LinearSystem):
         coupling = [
             each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
         ]
-        pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
+        pairs = self._joined(coupling, scale)
         self.blocks = self._body.elements.matrices(self.hessians, self._mass)
         if added is not None:
             self.blocks += self._body.elements.matrices(added)
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
         low_rank = self.low_rank and self.low_rank.of(self.free)
-        self._solver.fill(self.blocks, low_rank, pairs and pairs.scaled(scale))
+        self._solver.fill(self.blocks, low_rank, pairs)
+
+    def _joined(self, coupling: Sequence[Pairs], scale: float) -> Pairs | None:
+        """Return the sum of Hessians that couple vertices, times ``scale``, over the free vertices.
+
+        The result is the same object until other objects are passed. Joints and glue pass the same in each iteration.
+        """
+        known, factor, _ = self._coupling
+        if factor != scale or len(known) != len(coupling) or any(a is not b for a, b in zip(known, coupling)):
+            pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
+            self._coupling = coupling, scale, pairs and pairs.scaled(scale)
+        return self._coupling[2]
 
     def begin_step(self, slow_steps: int = 0, negligible: float = 0.0) -> None:
         """Forget the systems of earlier steps, so that results do not depend on them.

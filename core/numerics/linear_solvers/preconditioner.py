@@ -12,7 +12,11 @@ factorises their matrix quickly. Compact stiff parts do not bend, and are left t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...foundation.errors import FactorizationError
 from ...foundation.kernels.jit import kernel
@@ -54,7 +58,8 @@ class Preconditioner:
     def __init__(self, thin: np.ndarray, solver: type[DirectSolver]) -> None:
         self.thin, self._kind = thin, solver
         self._exact, self.dense = NONE, _NOTHING
-        self._keys, self._sparsity, self._solver = None, None, None
+        self._keys, self._sparsity, self._solver, self._order = None, None, None, None
+        self._entries = np.empty((3 * MOST_DENSE) ** 2)
 
     @property
     def factor_entries(self) -> int:
@@ -91,13 +96,34 @@ class Preconditioner:
         return None
 
     def _try_factorize_dense(self, A: BlockRows, exact: np.ndarray) -> int | None:
-        self._exact, self._solver, K = NONE, None, np.zeros((len(exact), 3, len(exact), 3))
-        for pairs in self._blocks(A, exact):
-            if pairs is not None:
-                K[pairs.rows, :, pairs.columns] += pairs.blocks
+        self._exact, self._solver = NONE, None
+        if not len(exact):
+            return None
+        blocks = [pairs for pairs in self._blocks(A, exact) if pairs is not None]
+        order, place = self._banded(len(exact), blocks)
+        K = self._entries[: (3 * len(exact)) ** 2].reshape(len(exact), 3, len(exact), 3)
+        K.fill(0.0)
+        for pairs in blocks:
+            rows, columns = place[pairs.rows], place[pairs.columns]
+            below = (rows >= columns)[:, None, None]
+            lower = np.maximum(rows, columns), slice(None), np.minimum(rows, columns)
+            K[lower] += np.where(below, pairs.blocks, pairs.blocks.transpose(0, 2, 1))
         factor, weak = factorized_dense(K.reshape(3 * len(exact), 3 * len(exact)))
-        self.dense = exact, factor
-        return None if weak is None else int(exact[weak // 3])
+        self.dense = exact[order], factor
+        return None if weak is None else int(exact[order[weak // 3]])
+
+    def _banded(self, count: int, blocks: Sequence[Pairs]) -> tuple[np.ndarray, np.ndarray]:
+        """Return an order of ``count`` vertices with few entries before the band, and the place of each vertex in it.
+
+        ``blocks``: blocks between the vertices. The order is kept until other vertices are coupled.
+        """
+        rows, columns = (np.concatenate([getattr(pairs, name) for pairs in blocks]) for name in ("rows", "columns"))
+        keys = np.concatenate([[count], rows * count + columns])
+        if self._order is None or not np.array_equal(keys, self._order[0]):
+            graph = sp.csr_matrix((np.ones(2 * len(rows)), (np.r_[rows, columns], np.r_[columns, rows])), (count,) * 2)
+            order = reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)
+            self._order = keys, order, np.argsort(order)
+        return self._order[1:]
 
     def _exact_vertices(self, A: BlockRows) -> np.ndarray:
         """Return the ascending indices of the vertices S."""

@@ -86,6 +86,7 @@ class BodyTimeline:
         self._keyed = np.zeros((job.frame_count, len(now))) if keyed is None else np.log(keyed / now)
         factors = job.body.vibration_stiffness
         self._control = None if factors is None else np.log(factors)
+        self._factors, self._is_constant = None, False
         self._pins, self._stiffness = min(1, job.frame_count - 1), np.zeros(len(now))
         self.follow(StateUpdate(prepared))
 
@@ -96,6 +97,8 @@ class BodyTimeline:
 
         ``by_hand``: stiffness that the user sets interactively.
         """
+        if self._is_constant and by_hand is NO_INTERACTIVE_CHANGE and not self._stiffness.any():
+            return Invalidated()
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)
         return changed
@@ -213,5 +216,8 @@ class BodyTimeline:
             self._held = body.loads.held(space.pinned, body.pin_springs.pinned.pinned_tets(self._pins))
         self._springs = body.pin_springs.holding(self._pins, self._scale)
         pinned = new or not np.array_equal(space.pinned, self.space.pinned)
+        if new:
+            held = body.pin_springs.pinned.held
+            self._is_constant = self._control is None and not self._keyed.any() and (held == held[:1]).all()
         self.body, self.space = body, space
         return Invalidated(True, new, pinned, new or change.stiffness is not None)

@@ -8,6 +8,7 @@ settings, the time steps and the contact. Bodies that can touch within a step ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -136,7 +137,7 @@ class GroupStepper:
                 raise CorruptFrameError("A saved state belongs to other colliders.", "Bake from the start.")
             self._positions, self._earlier = states[0].colliders
         self._broken = states[0].broken
-        states = [replace(state, colliders=None, broken=None) for state in states]
+        states = [replace(states[0], colliders=None, broken=None), *states[1:]]  # only the first stores those
         reports: list[list[StepReport]] = [[] for _ in states]
         substeps = self._lead.body.solver.substeps
         for k in range(1, substeps + 1):
@@ -146,8 +147,9 @@ class GroupStepper:
             for bodies, (own, report, _positions) in solved.items():
                 for body, state in zip(bodies, own):
                     others = [self._gathering.names[other] for other in bodies if other != body]
-                    states[body] = state
-                    reports[body].append(replace(report, solved_with=others))
+                    states[body], own_report = state, copy(report)
+                    own_report.solved_with = others
+                    reports[body].append(own_report)
             self._broken = self._ties.broken_after(states, at, k / substeps, self._broken)
             self._tear(states, at, k / substeps)
             if self.growths and at <= self._lead.pre_roll:

@@ -85,6 +85,8 @@ class _GroupJoint(NamedTuple):
     def partner(self, target: np.ndarray) -> np.ndarray:
         """Return the points of the partner at rest, (p,3) m, for a ``target``: an angle, or a rotation vector, rad."""
         found, at = self.points[:, 1].copy(), self.joint.position
+        if not self.turned.any():
+            return found
         axis = self.joint.axis / np.linalg.norm(self.joint.axis)
         turn = Rotation.from_rotvec(target if target.shape else target * axis)
         found[self.turned] = turn.apply(found[self.turned] - at) + at
@@ -105,6 +107,9 @@ class GroupJoints:
         self._prepared, self._colliders, self._frames = prepared, colliders, jobs[0].frame_count
         self._jobs, self._names = jobs, [job.body.name for job in jobs]
         self._joints = [self._found(joint, k) for k, job in enumerate(jobs) for joint in job.body.joints]
+        self._are_constant = all(
+            each.collider is None and len(each.joint.strength) == len(each.joint.target) == 1 for each in self._joints
+        )
         self._made: dict[tuple[int, ...], tuple[bytes, list[Load]]] = {}
         self.pairs = {tuple(sorted(each.bodies)) for each in self._joints if each.bodies[1] is not None}
 
@@ -133,6 +138,10 @@ class GroupJoints:
         own = [each for each in self._joints if each.bodies[0] in bodies]
         if not own:
             return
+        known = self._made.get(tuple(bodies))
+        if known is not None and self._are_constant:
+            yield from known[1]
+            return
         strength = [self._value(each.joint.strength, at, part) for each in own]
         partners = [
             self._followed(each, each.partner(self._value(each.joint.target, at, part)), at, part) for each in own
@@ -141,7 +150,6 @@ class GroupJoints:
         fixed = [own[k] for k in twists if own[k].bodies[1] is None]
         turned = [self._vectors(each, at, part) for each in fixed]
         key = np.concatenate([strength, *(each.ravel() for each in (*partners, *turned))]).tobytes()
-        known = self._made.get(tuple(bodies))
         if known is None or known[0] != key:
             made: list[Load] = [self._load(space, bodies, own, strength, partners)]
             if twists:

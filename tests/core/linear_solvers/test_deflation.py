@@ -7,6 +7,7 @@ import pytest
 from sinew.benchmarks.bodies import block
 from sinew.core.mechanics.assembly.block_rows import BlockRows
 from sinew.core.mechanics.assembly.elements import ElementNodes
+from sinew.core.mechanics.assembly.pairs import Pairs
 from sinew.core.numerics.linear_solvers.cholmod import CholmodSolver
 from sinew.core.numerics.linear_solvers.deflation import AffineDeflation
 from sinew.core.numerics.linear_solvers.iteration import Limits, iterate
@@ -47,6 +48,33 @@ def test_a_diagonal_block_that_is_not_definite_is_found(rows):
     A.values[A.diagonal[17], 2, 2] = 0.0
     assert preconditioner.try_factorize(A) == 17
     A.values[:] = kept
+
+
+def test_few_vertices_get_the_dense_factor_of_their_matrix(rows):
+    """Together with the stiff pairs that couple vertices far from one another. Their order is of no consequence."""
+    body, A, full = rows
+    thin = np.flatnonzero(body.rest_positions[body.rest_positions[:, 0] > 0][:, 1] == 0.0)[:60]
+    far = int(thin[-1]), int(thin[0])
+    stiff = 1e5 * np.array([[2.0, 1.0, 0.0], [0.0, 3.0, 0.0], [0.5, 0.0, 4.0]])
+    blocks = blocks_of(body)
+    ends = np.array([far[1], far[0], far[0]]), np.array([far[1], far[0], far[1]])
+    A.fill(blocks, Pairs(*ends, np.array([1e6 * np.eye(3), 1e6 * np.eye(3), stiff])))
+    whole = full.copy().reshape(len(A), 3, len(A), 3)
+    for v in far:
+        whole[v, :, v] += 1e6 * np.eye(3)
+    whole[far[0], :, far[1]] += stiff
+    whole[far[1], :, far[0]] += stiff.T
+    preconditioner = Preconditioner(thin, CholmodSolver)
+    assert preconditioner.try_factorize(A) is None
+    vertices, factor = preconditioner.dense
+    assert sorted(vertices) == sorted(thin)
+    at = (3 * vertices[:, None] + np.arange(3)).ravel()
+    L, expected = np.tril(factor.L), whole.reshape(3 * len(A), -1)[np.ix_(at, at)]
+    np.testing.assert_allclose(L @ L.T, expected, atol=1e-10 * np.abs(expected).max())
+    # A vertex whose block alone is definite, but not beside its neighbours.
+    A.values[A.diagonal[thin[30]]] *= 1e-3
+    assert preconditioner.try_factorize(A) in thin
+    A.fill(blocks)
 
 
 def subspace(deflation: AffineDeflation, free_positions: np.ndarray) -> np.ndarray:
