@@ -74,11 +74,18 @@ class BlockRows:
 
     def diagonal_blocks(self) -> np.ndarray:
         """Return the diagonal blocks (f,3,3) of the matrix."""
-        D = self.values[self.diagonal]
+        D = np.empty((len(self), 3, 3))
+        _take(len(D), self.values, self.diagonal, D)
         if self.pairs is not None:
             own = self.pairs.of(self.pairs.rows == self.pairs.columns)
             D[own.rows] += own.blocks
         return D
+
+
+@parallel_kernel
+def _take(begin, end, values, at, out):
+    for v in range(begin, end):
+        out[v] = values[at[v]]
 
 
 @parallel_kernel

@@ -67,6 +67,23 @@ class NodalGather:
         _gather_stress(len(forces), self._starts, self._nodes, self._elements, P, N, weights, forces)
         return forces
 
+    def sums(self, vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the sum of the nodes' ``vectors`` (k,3) at each vertex, (n,3), times the ``weights`` (e,) of their
+        elements.
+        """
+        out = np.zeros((len(self._starts) - 1, 3))
+        _gather_vectors(len(out), self._starts, self._nodes, self._elements, vectors, weights, out)
+        return out
+
+
+@parallel_kernel
+def _gather_vectors(begin, end, starts, nodes, elements, vectors, weights, out):
+    for v in range(begin, end):
+        for k in range(starts[v], starts[v + 1]):
+            a, e = nodes[k], elements[k]
+            for i in range(3):
+                out[v, i] += weights[e] * vectors[a, i]
+
 
 @parallel_kernel
 def _gather_stress(begin, end, starts, nodes, elements, P, N, weights, out):

@@ -153,14 +153,23 @@ class Elements:
         """
         return self._gather.stress_forces(stress, self.N, weights)
 
-    def matrices(self, hessians: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
+    def sums(self, vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the sum of the nodes' ``vectors`` (k,3) at each vertex, (n,3), times the ``weights`` (e,) of their
+        elements.
+        """
+        return self._gather.sums(vectors, weights)
+
+    def matrices(
+        self, hessians: np.ndarray, mass: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the blocks (b,3,3) of all element matrices.
 
         ``hessians`` (e,6,3,3): second derivatives of the elements' energies by F, as six 3 x 3 blocks per element. Each
         3 x 3 block of ``hessians`` belongs to a pair of columns of F: (0,0), (1,0), (1,1), (2,0), (2,1), (2,2).
-        ``mass`` (b,): multiples of the identity that are added to the blocks, or None.
+        ``mass`` (b,): multiples of the identity that are added to the blocks, or None. ``out`` (b,3,3): array for the
+        result, or None for a new one.
         """
-        blocks = np.empty((int(self.nodes.block_starts[-1]), 3, 3))
+        blocks = np.empty((int(self.nodes.block_starts[-1]), 3, 3)) if out is None else out
         mass = np.zeros(0) if mass is None else mass
         _fill_matrices(len(self), self.nodes.starts, self.nodes.block_starts, self.N, hessians, mass, blocks)
         return blocks

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ...foundation.kernels.jit import parallel_kernel
+
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
     """Return the mass matrix of each tet, (m,4,4) kg, the same for x, y and z.
@@ -35,3 +37,22 @@ def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.c
     matrix.sum_duplicates()
     matrix.sort_indices()
     return matrix
+
+
+def mass_times(mass: sp.csr_matrix | np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the product (n,3) of a mass matrix (n,n), sparse or dense, with x (n,3). Threads share the rows."""
+    if not sp.issparse(mass):
+        return mass @ x
+    out = np.empty_like(x)
+    _multiply(len(x), mass.indptr, mass.indices, mass.data, x, out)
+    return out
+
+
+@parallel_kernel
+def _multiply(begin, end, starts, columns, values, x, out):
+    for v in range(begin, end):
+        for i in range(3):
+            total = 0.0
+            for k in range(starts[v], starts[v + 1]):
+                total += values[k] * x[columns[k], i]
+            out[v, i] = total

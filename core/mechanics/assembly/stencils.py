@@ -60,7 +60,10 @@ class Stencils(NamedTuple):
 
 
 def joined_stencils(several: Sequence[Stencils]) -> Stencils:
-    """Return the concatenation of several batches of stencils."""
+    """Return the concatenation of several batches of stencils, of which one may be returned as it is."""
+    filled = [each for each in several if len(each.points)]
+    if len(filled) == 1:
+        return filled[0]
     return Stencils(*(np.concatenate(parts) for parts in zip(*several)))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from ..assembly.mass import mass_times
+
 
 class InertiaPotential:
     """Inertia ``1/2 |x - x~|_M^2`` of positions x and predicted positions x~, with the mass matrix M.
@@ -13,7 +15,7 @@ class InertiaPotential:
     2).
     """
 
-    def __init__(self, mass: sp.csr_matrix) -> None:
+    def __init__(self, mass: sp.csr_matrix | np.ndarray) -> None:
         self.mass = mass
 
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
@@ -22,11 +24,11 @@ class InertiaPotential:
         ``positions`` x (n,3), m. ``predicted`` x~ (n,3), m: positions at the end of the step due to inertia alone.
         """
         d = positions - predicted
-        return 0.5 * float((d * (self.mass @ d)).sum())
+        return 0.5 * float((d * mass_times(self.mass, d)).sum())
 
     def gradient(self, positions: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """Return the gradient of the potential by the positions, (n,3) kg m. Arguments are as for :meth:`value`."""
-        return self.mass @ (positions - predicted)
+        return mass_times(self.mass, positions - predicted)
 
 
 class GravityPotential:

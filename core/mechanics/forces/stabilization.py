@@ -49,10 +49,7 @@ class Stabilization(StepPotential):
     def __init__(self, elements: Elements, shear_modulus: np.ndarray) -> None:
         self._elements, self.shear_modulus = elements, shear_modulus
         self._theta = np.where(elements.is_thin, THIN_THETA, THETA)
-        vertices = elements.nodes.vertices
-        ones, nodes = np.ones(len(vertices)), np.arange(len(vertices))
         self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        self._spread = sp.csr_matrix((ones, (vertices, nodes)), shape=(elements.vertex_count, len(vertices)))
 
     def softened(self, ratio: np.ndarray) -> Stabilization:
         """Return a copy whose quadratic term is multiplied by the ``ratio`` (e,) of each element."""
@@ -82,7 +79,7 @@ class Stabilization(StepPotential):
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
         pull, q = self._deviations(positions)
         factor = self.shear_modulus * self._factors(q)[0]
-        return self._spread @ (np.repeat(factor, np.diff(self._elements.nodes.starts))[:, None] * pull)
+        return self._elements.sums(pull, factor)
 
     def modal_stiffness(self, modes: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the products ``u_i . K u_j`` of each mode i with the modes j >= i.

@@ -67,7 +67,7 @@ class AffineDeflation:
         _count_near(len(A), *pattern, counts)
         self._starts = np.concatenate([[0], np.cumsum(counts)])
         self._near = np.empty(self._starts[-1], dtype=np.int64)
-        self._AW = np.zeros((len(self._near), 3, 12))
+        self._AW = np.empty((len(self._near), 3, 12))
         _fill_near(len(A), *pattern, self._starts, self._near, A.values, A.pair_values, self._basis, self._AW)
         E = self._coarse  # overwrites the factor of the last matrix
         arrays = self._starts, self._near, self._AW
@@ -159,37 +159,59 @@ def _fill_near(
     Function j of a group along axis i has the column ``4 i + j`` of the group's blocks.
     """
     slot = np.full(count, -1, dtype=np.int64)
+    most = 0
+    for v in range(begin, end):
+        most = max(most, starts[v + 1] - starts[v], pair_starts[v + 1] - pair_starts[v])
+    chosen, weights = np.empty(most, dtype=np.int64), np.empty((most, 4))
     for v in range(begin, end):
         first = near_starts[v]
-        last = _add_row(starts[v], starts[v + 1], columns, values, groups, basis, slot, first, first, near, AW)
-        _add_row(
-            pair_starts[v], pair_starts[v + 1], pair_columns, pair_values, groups, basis, slot, first, last, near, AW
-        )
+        last = _find_groups(starts[v], starts[v + 1], columns, groups, slot, first, first, near)
+        last = _find_groups(pair_starts[v], pair_starts[v + 1], pair_columns, groups, slot, first, last, near)
+        for s in range(first, last):
+            group = groups, near[s], basis, chosen, weights
+            AW[s] = 0.0
+            _add_row(starts[v], starts[v + 1], columns, values, group, AW[s])
+            _add_row(pair_starts[v], pair_starts[v + 1], pair_columns, pair_values, group, AW[s])
 
 
 @inlined
-def _add_row(begin, end, columns, values, groups, basis, slot, first, last, near, AW):
-    """Add the products of a row's blocks with W. Return the end of the row's blocks of A W.
+def _find_groups(begin, end, columns, groups, slot, first, last, near):
+    """Append the groups of a row's columns to ``near[first:last]``, where they are not there yet. Return the end.
 
-    ``first``, ``last``: range of the row's blocks so far. ``slot[g]``: block of group g, if it is in this range.
+    ``slot[g]``: index of group g in ``near``, if it is in this range.
     """
     for b in range(begin, end):
-        u = columns[b]
-        h = groups[u]
+        h = groups[columns[b]]
         s = slot[h]
         if not (first <= s < last and near[s] == h):
-            s = last
-            slot[h], near[s] = s, h
+            slot[h], near[last] = last, h
             last += 1
-        w0, w1, w2, w3 = basis[u, 0], basis[u, 1], basis[u, 2], basis[u, 3]
-        for r in range(3):
-            for c in range(3):
-                value = values[b, r, c]
-                AW[s, r, 4 * c] += value * w0
-                AW[s, r, 4 * c + 1] += value * w1
-                AW[s, r, 4 * c + 2] += value * w2
-                AW[s, r, 4 * c + 3] += value * w3
     return last
+
+
+@inlined
+def _add_row(begin, end, columns, values, group, out):
+    """Add the products of a row's blocks with the affine functions of one group to ``out`` (3,12)."""
+    groups, number, basis, chosen, weights = group
+    count = 0
+    for b in range(begin, end):
+        u = columns[b]
+        if groups[u] == number:
+            chosen[count] = b
+            for j in range(4):
+                weights[count, j] = basis[u, j]
+            count += 1
+    for r in range(3):
+        for c in range(3):
+            # Sums in registers: a sum in memory takes four times as long.
+            s0, s1, s2, s3 = out[r, 4 * c], out[r, 4 * c + 1], out[r, 4 * c + 2], out[r, 4 * c + 3]
+            for k in range(count):
+                value = values[chosen[k], r, c]
+                s0 += value * weights[k, 0]
+                s1 += value * weights[k, 1]
+                s2 += value * weights[k, 2]
+                s3 += value * weights[k, 3]
+            out[r, 4 * c], out[r, 4 * c + 1], out[r, 4 * c + 2], out[r, 4 * c + 3] = s0, s1, s2, s3
 
 
 @ItemKernel

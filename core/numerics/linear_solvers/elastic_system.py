@@ -45,6 +45,7 @@ class ElasticSystem(LinearSystem):
     is_exact : True to solve every system to a relative error of 1e-8, for steps that do not iterate
     """
 
+    blocks: np.ndarray | None = None
     _coupling: tuple[Sequence[Pairs], float, Pairs | None] = (), 1.0, None
     """Arguments and result of the last call of :meth:`_joined`."""
 
@@ -107,7 +108,7 @@ class ElasticSystem(LinearSystem):
             each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
         ]
         pairs = self._joined(coupling, scale)
-        self.blocks = self._body.elements.matrices(self.hessians, self._mass)
+        self.blocks = self._body.elements.matrices(self.hessians, self._mass, self.blocks)
         if added is not None:
             self.blocks += self._body.elements.matrices(added)
         for potential in potentials:
