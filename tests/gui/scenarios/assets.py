@@ -4,6 +4,9 @@ redone, and another is applied by the menu's operator. Others are dropped onto t
 
 import bpy
 
+BUTTON = 400, 382
+"""Pixels from the left and upper edge of Blender's preferences to *Add Asset Library*."""
+
 
 def state(name):
     """Return whether the cube is a body, its physical materials and its Blender material."""
@@ -23,6 +26,30 @@ def browser(gui):
     yield from gui.wait_until(lambda: area.spaces.active.params is not None, 30, "the Asset Browser opens")
     area.spaces.active.params.asset_library_reference = "Sinew"
     return area
+
+
+def pressed_in_preferences(gui):
+    """Press the button in the add-on's preferences. Records whether the library is there before and after."""
+    names = bpy.context.preferences.filepaths.asset_libraries.keys
+    before, area = names(), gui.area()
+    area.ui_type = "PREFERENCES"
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.context.window_manager.addon_search = "Sinew"
+    package = gui.module("blender_addon.blend_data.names").PACKAGE
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=gui.window, area=area, region=region):
+        bpy.ops.preferences.addon_expand(module=package)
+    yield 1.0
+    yield from gui.settle()
+    yield from gui.photograph("0-preferences")
+    x, y = BUTTON
+    yield from gui.click(region.x + x, region.y + region.height - y)
+    yield from gui.wait_until(lambda: names() != before, 20, "the library is added")
+    yield from gui.settle()
+    yield from gui.photograph("0-added")
+    gui.record("pressed", [before, names()])
+    area.ui_type = "VIEW_3D"
+    yield from gui.settle()
 
 
 def only(gui, area, name):
@@ -83,8 +110,8 @@ def scenario(gui):
     name = bpy.context.object.name
     applied = [True, [["Rubber", "5e+06", ""]], "Rubber"]
     before = state(name)
+    yield from pressed_in_preferences(gui)
     with gui.context():
-        gui.record("added", list(bpy.ops.sinew.add_asset_library("INVOKE_DEFAULT")))
         gui.record("again", list(bpy.ops.sinew.add_asset_library("INVOKE_DEFAULT")))
     area = yield from browser(gui)
     yield 2.0
