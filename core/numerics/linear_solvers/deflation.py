@@ -203,7 +203,7 @@ def _add_row(begin, end, columns, values, group, out):
             count += 1
     for r in range(3):
         for c in range(3):
-            # Sums in registers: a sum in memory takes four times as long.
+            # Sums in registers: with sums in memory the kernel takes 1.6 times as long.
             s0, s1, s2, s3 = out[r, 4 * c], out[r, 4 * c + 1], out[r, 4 * c + 2], out[r, 4 * c + 3]
             for k in range(count):
                 value = values[chosen[k], r, c]
