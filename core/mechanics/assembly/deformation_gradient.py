@@ -67,7 +67,7 @@ class NodalGather:
         _gather_stress(len(forces), self._starts, self._nodes, self._elements, P, N, weights, forces)
         return forces
 
-    def sums(self, vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def nodal_sums(self, vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the sum of the nodes' ``vectors`` (k,3) at each vertex, (n,3), times the ``weights`` (e,) of their
         elements.
         """

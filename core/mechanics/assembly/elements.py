@@ -153,11 +153,11 @@ class Elements:
         """
         return self._gather.stress_forces(stress, self.N, weights)
 
-    def sums(self, vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def nodal_sums(self, vectors: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the sum of the nodes' ``vectors`` (k,3) at each vertex, (n,3), times the ``weights`` (e,) of their
         elements.
         """
-        return self._gather.sums(vectors, weights)
+        return self._gather.nodal_sums(vectors, weights)
 
     def matrices(
         self, hessians: np.ndarray, mass: np.ndarray | None = None, out: np.ndarray | None = None

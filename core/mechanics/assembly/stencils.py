@@ -60,7 +60,7 @@ class Stencils(NamedTuple):
 
 
 def joined_stencils(several: Sequence[Stencils]) -> Stencils:
-    """Return the concatenation of several batches of stencils, of which one may be returned as it is."""
+    """Return the concatenation of several batches of stencils. If only one has points, it is returned itself."""
     filled = [each for each in several if len(each.points)]
     if len(filled) == 1:
         return filled[0]

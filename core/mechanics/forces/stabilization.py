@@ -79,7 +79,7 @@ class Stabilization(StepPotential):
         """Return the gradient of the potential by the vertex positions, (n,3) N: minus the forces."""
         pull, q = self._deviations(positions)
         factor = self.shear_modulus * self._factors(q)[0]
-        return self._elements.sums(pull, factor)
+        return self._elements.nodal_sums(pull, factor)
 
     def modal_stiffness(self, modes: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the products ``u_i . K u_j`` of each mode i with the modes j >= i.

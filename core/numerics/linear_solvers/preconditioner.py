@@ -113,9 +113,9 @@ class Preconditioner:
         return None if weak is None else int(exact[order[weak // 3]])
 
     def _banded(self, count: int, blocks: Sequence[Pairs]) -> tuple[np.ndarray, np.ndarray]:
-        """Return an order of ``count`` vertices with few entries before the band, and the place of each vertex in it.
+        """Return an order of ``count`` vertices in which their matrix has a narrow band, and the place of each vertex.
 
-        ``blocks``: blocks between the vertices. The order is kept until other vertices are coupled.
+        ``blocks``: blocks of the matrix. The order is kept until other vertices are coupled.
         """
         rows, columns = (np.concatenate([getattr(pairs, name) for pairs in blocks]) for name in ("rows", "columns"))
         keys = np.concatenate([[count], rows * count + columns])

@@ -27,7 +27,7 @@ def resources(gui, handles):
 
 
 def megabytes():
-    """Return the resident memory without freed memory that the allocator keeps, which varies by 10 MB."""
+    """Return the resident memory, MB, without freed memory that the allocator keeps, which varies by 10 MB."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
